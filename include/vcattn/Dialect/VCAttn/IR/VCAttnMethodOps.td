@@ -1,0 +1,145 @@
+//===- VCAttnMethodOps.td - Level 2: the steps of the method -*- tablegen -*-===//
+//
+// Part of the vcattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef VCATTN_METHODOPS_TD
+#define VCATTN_METHODOPS_TD
+
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "vcattn/Dialect/VCAttn/IR/VCAttnAttentionOps.td"
+
+class VCAttn_MethodOp<string mnemonic, list<Trait> traits = []>
+    : VCAttn_Op<mnemonic, traits # [Pure, InferTypeOpAdaptor]> {
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+def VCAttn_CenterKeysOp : VCAttn_MethodOp<"center_keys"> {
+  let summary = "Subtract from each key the mean over all tokens";
+  let description = [{
+    mean_d = (sum over tokens of key_td) / tokens, result_td = key_td - mean_d,
+    per batch and head, in FP32. The softmax does not see the difference; the
+    log-sum-exp does, by scale * <query, mean>. The sum runs over blocks of 128
+    tokens in order, each summed in order (docs/Numerics.md). With no tokens the
+    mean is NaN and nothing is there to subtract it from.
+  }];
+  let arguments = (ins
+    VCAttn_FloatTensor:$key,
+    DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
+  let results = (outs
+    Res<4DTensorOf<[F32]>, "centred keys, in the operand's layout">:$result,
+    Res<3DTensorOf<[F32]>, "[B, H, D]">:$mean);
+}
+
+def VCAttn_HadamardOp : VCAttn_MethodOp<"hadamard", [
+    SameOperandsAndResultShape]> {
+  let summary = "Rotate the head dimension by the normalized Hadamard matrix";
+  let description = [{
+    result = x * H / sqrt(D) over the last dimension, D a power of two, H the
+    Sylvester matrix, computed in FP32 by log2(D) butterfly stages, then one
+    multiplication. Applied to queries and keys it leaves the scores as they
+    are and spreads the few large channels over all of them.
+  }];
+  let arguments = (ins VCAttn_FloatTensor:$input);
+  let results = (outs Res<4DTensorOf<[F32]>, "rotated">:$result);
+  let hasVerifier = 1;
+}
+
+def VCAttn_ClusterOp : VCAttn_MethodOp<"cluster"> {
+  let summary = "Order the tokens of each head by the k-means cluster of their values";
+  let description = [{
+    Per batch and head, k-means with `clusters` centroids over the rows of
+    `value`, started from evenly spaced rows, `iterations` updates; then the
+    stable argsort of the labels: token permutation[p] comes p-th. Ties go to
+    the lower cluster, an empty cluster keeps its centroid, sums have a fixed
+    order: the result is a function of the input alone. The permutation is an
+    ordinary tensor, so that a caller can keep it and gather with it again.
+  }];
+  let arguments = (ins
+    VCAttn_FloatTensor:$value,
+    ConfinedAttr<I64Attr, [IntPositive]>:$clusters,
+    ConfinedAttr<I64Attr, [IntNonNegative]>:$iterations,
+    DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
+  let results = (outs
+    Res<3DTensorOf<[I32]>, "[B, H, tokens]">:$permutation,
+    Res<4DTensorOf<[F32]>, "[B, H, clusters, D]">:$centroids);
+}
+
+def VCAttn_GatherTokensOp : VCAttn_MethodOp<"gather_tokens"> {
+  let summary = "Reorder the tokens of each head by a permutation";
+  let description = [{
+    result[b, h, p, :] = input[b, h, permutation[b, h, p], :]. An entry outside
+    [0, tokens) reads the nearest token inside.
+  }];
+  let arguments = (ins
+    VCAttn_FloatTensor:$input,
+    3DTensorOf<[I32]>:$permutation,
+    DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
+  let results = (outs
+    Res<VCAttn_FloatTensor, "reordered, of the operand's type">:$result);
+  let hasVerifier = 1;
+}
+
+def VCAttn_BlockResidualOp : VCAttn_MethodOp<"block_residual"> {
+  let summary = "Split values into the means of blocks of 128 tokens and residuals";
+  let description = [{
+    means[b, h, j, :] = mean of tokens 128 j .. 128 j + 127 (fewer in the last
+    block), residual = value - its block's mean, in FP32.
+  }];
+  let arguments = (ins
+    VCAttn_FloatTensor:$value,
+    DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
+  let results = (outs
+    Res<4DTensorOf<[F32]>, "residuals, in the operand's layout">:$residual,
+    Res<VCAttn_MeansTensor, "[B, H, ceil(tokens / 128), D]">:$means);
+}
+
+def VCAttn_QuantizeOp : VCAttn_MethodOp<"quantize"> {
+  let summary = "Divide by a scale and round to a low-bit format";
+  let description = [{
+    scale = max |x| over the values that share it / largest code, and
+    code = round(x / scale), to nearest even, saturating; docs/Numerics.md says
+    to the bit how. A NaN makes its scale NaN.
+
+    | granularity | scales |
+    |---|---|
+    | `tensor` | [B, H] |
+    | `token` | [B, H, tokens] |
+    | `block` | [B, H, ceil(tokens / block_size), groups] |
+    | `channel` | [B, H, D] |
+
+    With `groups` above 1, token t of a block uses scale
+    (t mod (2 groups)) / 2: with 4, the tokens whose scores one lane of a quad
+    holds in a tensor-core accumulator.
+
+    `bound` are block means [B, H, blocks, D] that will be divided by the same
+    scales and stored as f16: it keeps each channel's scale at least
+    max |mean| / 32768. Only for granularity `channel`.
+
+    Codes are in the operand's layout; E2M1 codes are packed two per byte along
+    the last dimension, the even channel in the low nibble, and come with
+    `micro_scales` in E4M3, one per 16 channels.
+  }];
+  let arguments = (ins
+    VCAttn_FloatTensor:$input,
+    Optional<VCAttn_MeansTensor>:$bound,
+    VCAttn_FormatAttr:$format,
+    VCAttn_GranularityAttr:$granularity,
+    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "128">:$block_size,
+    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$groups,
+    DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
+  let results = (outs
+    Res<4DTensorOf<[I8, F8E4M3FN]>, "codes">:$codes,
+    Res<RankedTensorOf<[F32]>, "scales">:$scales,
+    Optional<4DTensorOf<[F8E4M3FN]>>:$micro_scales);
+  let assemblyFormat = [{
+    $input (`bound` $bound^)? attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // VCATTN_METHODOPS_TD

@@ -1,0 +1,106 @@
+//===- VCAttnPackingOps.td - From tensors to a kernel's operands -*- tablegen -*-===//
+//
+// Part of the vcattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef VCATTN_PACKINGOPS_TD
+#define VCATTN_PACKINGOPS_TD
+
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "vcattn/Dialect/VCAttn/IR/VCAttnMethodOps.td"
+include "vcattn/Dialect/VCAttn/IR/VCAttnTypes.td"
+
+def VCAttn_PackValuesOp : VCAttn_MethodOp<"pack_values"> {
+  let summary = "Store value codes as the value product's B operand reads them";
+  let description = [{
+    Per tile of 128 keys: D rows of 128 bytes, row d holding channel d of the
+    tile's keys in the order in which the score accumulator hands out
+    probabilities (8-bit matrix products want both operands key-major; PTX ISA,
+    wgmma, register fragments), zero past the last key; then 8 rows for the row
+    sums, row D + (tile mod 8) of ones (0x38), the others zero.
+  }];
+  let arguments = (ins
+    4DTensorOf<[F8E4M3FN]>:$codes,
+    DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
+  let results = (outs
+    Res<TensorRankOf<[F8E4M3FN], [5]>, "[B, H, ceil(tokens / 128), D + 8, 128]">:$result);
+}
+
+def VCAttn_PackMeansOp : VCAttn_MethodOp<"pack_means"> {
+  let summary = "Store block means as the restoring product's B operand reads them";
+  let description = [{
+    f16(mean / value_scale), in groups of 16 tiles, zero past the last tile. A
+    group holds [D channels][16 tiles] as cores of 8 channels x 8 tiles: the
+    result's dimensions are D / 8, 2 (tiles 0-7, 8-15), 8 channels, 8 tiles
+    (PTX ISA, wgmma, core matrices without swizzle). D is a multiple of 8.
+  }];
+  let arguments = (ins VCAttn_MeansTensor:$means, 3DTensorOf<[F32]>:$value_scale);
+  let results = (outs Res<RankedTensorOf<[F16]>,
+    "[B, H, ceil(tiles / 16), D / 8, 2, 8, 8]">:$result);
+  let hasVerifier = 1;
+}
+
+class VCAttn_TensorOrMemRefOf<list<Type> elements>
+    : AnyTypeOf<[RankedTensorOf<elements>, MemRefOf<elements>]>;
+
+def VCAttn_PackedAttentionOp : VCAttn_Op<"packed_attention", [
+    DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "One launch of an attention kernel on packed operands";
+  let description = [{
+    `vcattn.quantized_attention` after `vcattn-pack-operands`: values and means
+    are in the order that the target's matrix unit reads. Operands are tensors,
+    or memrefs after bufferization; `outs` are the result and, if asked for, the
+    log-sum-exp. Queries and keys are codes in `layout`, in which the result is
+    written too.
+  }];
+  let arguments = (ins
+    VCAttn_TensorOrMemRefOf<[I8, F8E4M3FN]>:$query,
+    VCAttn_TensorOrMemRefOf<[F32]>:$query_scale,
+    VCAttn_TensorOrMemRefOf<[I8, F8E4M3FN]>:$key,
+    VCAttn_TensorOrMemRefOf<[F32]>:$key_scale,
+    VCAttn_TensorOrMemRefOf<[F8E4M3FN]>:$value,
+    VCAttn_TensorOrMemRefOf<[F32]>:$value_scale,
+    VCAttn_TensorOrMemRefOf<[F16]>:$means,
+    Variadic<VCAttn_TensorOrMemRefOf<[F16, BF16, F32]>>:$outs,
+    F64Attr:$scale,
+    VCAttn_SoftmaxCastAttr:$cast,
+    DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout,
+    VCAttn_TargetAttr:$target,
+    VCAttn_ScheduleAttr:$schedule);
+  let results = (outs Variadic<RankedTensorOf<[F16, BF16, F32]>>:$results);
+  let assemblyFormat = [{
+    `ins` `(` $query `,` $query_scale `,` $key `,` $key_scale `,` $value `,`
+    $value_scale `,` $means `:` type($query) `,` type($query_scale) `,`
+    type($key) `,` type($key_scale) `,` type($value) `,` type($value_scale) `,`
+    type($means) `)` `outs` `(` $outs `:` type($outs) `)` attr-dict
+    (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }
+  }];
+  let hasVerifier = 1;
+}
+
+def VCAttn_EncodeTensorMapOp : VCAttn_Op<"encode_tensor_map", [
+    MemoryEffects<[MemAlloc]>]> {
+  let summary = "Make, on the host, the tensor map of a buffer";
+  let description = [{
+    Describes `source` (dimensions and strides as the memref has them, 64-bit;
+    the innermost stride must be 1, the others multiples of 16 bytes at run
+    time) for copies of boxes of `box` elements, in `source`'s dimension order,
+    into shared memory with the 128-byte swizzle; elements outside read zero.
+    An impossible map is an error of the call at run time.
+  }];
+  let arguments = (ins
+    Arg<MemRefOf<[I8, F8E4M3FN, F16, BF16, F32]>, "the buffer">:$source,
+    DenseI64ArrayAttr:$box);
+  let results = (outs VCAttn_TensorMapType:$result);
+  let assemblyFormat = "$source `box` $box attr-dict `:` type($source)";
+  let hasVerifier = 1;
+}
+
+#endif // VCATTN_PACKINGOPS_TD

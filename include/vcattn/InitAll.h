@@ -1,0 +1,36 @@
+//===- InitAll.h - Register everything --------------------------*- C++ -*-===//
+//
+// Part of the vcattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a tool or another compiler calls to have the dialect, the passes and
+// the pipelines.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef VCATTN_INITALL_H
+#define VCATTN_INITALL_H
+
+#include "vcattn/Conversion/Passes.h"
+#include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
+#include "vcattn/Dialect/VCAttn/Transforms/Passes.h"
+
+namespace vcattn {
+
+/// Registers the dialect and the external models that its passes rely on.
+inline void registerAllDialects(mlir::DialectRegistry &registry) {
+  registry.insert<VCAttnDialect>();
+}
+
+/// Registers the passes and the pipelines with the global pass registry.
+inline void registerAllPasses() {
+  registerVCAttnTransformsPasses();
+  registerVCAttnConversionPasses();
+}
+
+} // namespace vcattn
+
+#endif // VCATTN_INITALL_H

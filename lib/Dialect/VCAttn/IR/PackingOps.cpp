@@ -1,0 +1,117 @@
+//===- PackingOps.cpp - Types and verifiers of the packing ops ------------===//
+//
+// Part of the vcattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
+#include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
+
+using namespace mlir;
+using namespace vcattn;
+
+/// Extra rows of a value tile that make the matrix unit sum probabilities.
+static constexpr int64_t kRowSumRows = 8;
+/// Tiles of one group of packed means, and the edge of a core matrix.
+static constexpr int64_t kMeanTiles = 16;
+static constexpr int64_t kCoreEdge = 8;
+
+LogicalResult PackValuesOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location>,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  auto type = cast<RankedTensorType>(adaptor.getCodes().getType());
+  TokenShape shape = TokenShape::get(type, adaptor.getLayout());
+  int64_t rows = ShapedType::isDynamic(shape.dim) ? ShapedType::kDynamic
+                                                  : shape.dim + kRowSumRows;
+  types.push_back(RankedTensorType::get(
+      {shape.batch, shape.heads, ceilDivSize(shape.tokens, kBlockTokens), rows,
+       kBlockTokens},
+      type.getElementType()));
+  return success();
+}
+
+LogicalResult PackMeansOp::inferReturnTypes(MLIRContext *context,
+                                            std::optional<Location>,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  auto type = cast<RankedTensorType>(adaptor.getMeans().getType());
+  types.push_back(
+      RankedTensorType::get({type.getDimSize(0), type.getDimSize(1),
+                             ceilDivSize(type.getDimSize(2), kMeanTiles),
+                             ceilDivSize(type.getDimSize(3), kCoreEdge),
+                             kMeanTiles / kCoreEdge, kCoreEdge, kCoreEdge},
+                            Float16Type::get(context)));
+  return success();
+}
+
+LogicalResult PackMeansOp::verify() {
+  int64_t dim = cast<RankedTensorType>(getMeans().getType()).getDimSize(3);
+  if (ShapedType::isDynamic(dim) || dim % kCoreEdge != 0)
+    return emitOpError("value dimension must be static and a multiple of ")
+           << kCoreEdge << ", got " << getMeans().getType();
+  return success();
+}
+
+LogicalResult PackedAttentionOp::verify() {
+  auto type = [](Value value) { return cast<ShapedType>(value.getType()); };
+  if (getOuts().empty() || getOuts().size() > 2)
+    return emitOpError("takes one output, or two with the log-sum-exp, got ")
+           << getOuts().size();
+  struct Operand {
+    StringRef name;
+    Value value;
+    int64_t rank;
+  };
+  for (const Operand &x :
+       {Operand{"query", getQuery(), 4},
+        Operand{"query scale", getQueryScale(), 3}, Operand{"key", getKey(), 4},
+        Operand{"key scale", getKeyScale(), 4}, Operand{"value", getValue(), 5},
+        Operand{"value scale", getValueScale(), 3},
+        Operand{"means", getMeans(), 7}, Operand{"output", getOuts()[0], 4}})
+    if (type(x.value).getRank() != x.rank)
+      return emitOpError() << x.name << " must have rank " << x.rank << ", got "
+                           << x.value.getType();
+  if (getOuts().size() == 2 && (type(getOuts()[1]).getRank() != 3 ||
+                                !type(getOuts()[1]).getElementType().isF32()))
+    return emitOpError("log-sum-exp must be f32 of rank 3, got ")
+           << getOuts()[1].getType();
+  if (type(getQuery()).getElementType() != type(getKey()).getElementType())
+    return emitOpError("query and key must be codes of one format, got ")
+           << type(getQuery()).getElementType() << " and "
+           << type(getKey()).getElementType();
+  return success();
+}
+
+void PackedAttentionOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  // On tensors the op is pure; on memrefs it reads its inputs and writes outs.
+  auto outs = getOutsMutable();
+  for (OpOperand &operand : getOperation()->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    bool isOut =
+        llvm::any_of(outs, [&](OpOperand &out) { return &out == &operand; });
+    if (isOut)
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+    else
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
+  }
+}
+
+LogicalResult EncodeTensorMapOp::verify() {
+  auto type = cast<MemRefType>(getSource().getType());
+  if (type.getRank() < 1 || type.getRank() > 5)
+    return emitOpError("a tensor map has 1 to 5 dimensions, got ") << type;
+  if (static_cast<int64_t>(getBox().size()) != type.getRank())
+    return emitOpError("box has ")
+           << getBox().size() << " sizes for a memref of rank "
+           << type.getRank();
+  for (int64_t size : getBox())
+    if (size < 1 || size > 256)
+      return emitOpError("box sizes must be in [1, 256], got ") << size;
+  return success();
+}
