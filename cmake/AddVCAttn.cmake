@@ -22,8 +22,8 @@ function(add_vcattn_tool name)
   add_dependencies(${name} vcattn-tablegen)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR LLVM)
+  set_property(GLOBAL APPEND PROPERTY VCATTN_TOOLS ${name})
 endfunction()
-
 
 # add_vcattn_doc(TD_FILE OUTPUT.md GENERATOR-FLAGS...): a generated page under docs/ of the build tree;
 # `ninja vcattn-doc` builds them all.
