@@ -16,6 +16,7 @@
 
 #include "vcattn/Conversion/Passes.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
+#include "vcattn/Dialect/VCAttn/Transforms/BufferizableOpInterfaceImpl.h"
 #include "vcattn/Dialect/VCAttn/Transforms/Passes.h"
 
 namespace vcattn {
@@ -23,6 +24,7 @@ namespace vcattn {
 /// Registers the dialect and the external models that its passes rely on.
 inline void registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<VCAttnDialect>();
+  registerBufferizableOpInterfaceExternalModels(registry);
 }
 
 /// Registers the passes and the pipelines with the global pass registry.

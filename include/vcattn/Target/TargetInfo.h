@@ -26,6 +26,8 @@ enum class MatrixUnit { Wgmma, Tcgen05, MmaSync };
 struct TargetInfo {
   llvm::StringRef chip;
   MatrixUnit matrixUnit;
+  /// Multiprocessors of its largest card: the blocks of a persistent kernel.
+  int64_t multiprocessors;
   /// Bytes of shared memory that one block may use.
   int64_t sharedMemoryPerBlock;
   /// 32-bit registers of one multiprocessor, and the most one thread may have.

@@ -16,6 +16,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
+#include "vcattn/Target/Schedules.h"
 
 using namespace mlir;
 using namespace vcattn;
@@ -207,5 +208,8 @@ LogicalResult QuantizedAttentionOp::verify() {
     return failure();
   if (getSchedule() && !getTarget())
     return emitOpError("a schedule needs a target");
+  if (getSchedule())
+    return verifySchedule(*this, *getTarget(), *getSchedule(), q.dim,
+                          shapeOf(getValue()).dim);
   return success();
 }

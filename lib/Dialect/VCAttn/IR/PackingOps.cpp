@@ -8,14 +8,12 @@
 
 #include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
+#include "vcattn/Target/Schedules.h"
 
 using namespace mlir;
 using namespace vcattn;
 
-/// Extra rows of a value tile that make the matrix unit sum probabilities.
-static constexpr int64_t kRowSumRows = 8;
-/// Tiles of one group of packed means, and the edge of a core matrix.
-static constexpr int64_t kMeanTiles = 16;
+/// The edge of a core matrix.
 static constexpr int64_t kCoreEdge = 8;
 
 LogicalResult PackValuesOp::inferReturnTypes(MLIRContext *,
@@ -25,7 +23,7 @@ LogicalResult PackValuesOp::inferReturnTypes(MLIRContext *,
   auto type = cast<RankedTensorType>(adaptor.getCodes().getType());
   TokenShape shape = TokenShape::get(type, adaptor.getLayout());
   int64_t rows = ShapedType::isDynamic(shape.dim) ? ShapedType::kDynamic
-                                                  : shape.dim + kRowSumRows;
+                                                  : shape.dim + kRowSumColumns;
   types.push_back(RankedTensorType::get(
       {shape.batch, shape.heads, ceilDivSize(shape.tokens, kBlockTokens), rows,
        kBlockTokens},
@@ -82,7 +80,9 @@ LogicalResult PackedAttentionOp::verify() {
     return emitOpError("query and key must be codes of one format, got ")
            << type(getQuery()).getElementType() << " and "
            << type(getKey()).getElementType();
-  return success();
+  return verifySchedule(*this, getTarget(), getSchedule(),
+                        type(getQuery()).getDimSize(kChannelDim),
+                        type(getOuts()[0]).getDimSize(kChannelDim));
 }
 
 void PackedAttentionOp::getEffects(

@@ -12,10 +12,10 @@
 using namespace vcattn;
 
 static constexpr TargetInfo kTargets[] = {
-    {"sm_90a", MatrixUnit::Wgmma, 227 * 1024, 65536, 255, 0, true},
-    {"sm_100a", MatrixUnit::Tcgen05, 227 * 1024, 65536, 255, 512, true},
-    {"sm_103a", MatrixUnit::Tcgen05, 227 * 1024, 65536, 255, 512, false},
-    {"sm_120a", MatrixUnit::MmaSync, 99 * 1024, 65536, 255, 0, true},
+    {"sm_90a", MatrixUnit::Wgmma, 132, 227 * 1024, 65536, 255, 0, true},
+    {"sm_100a", MatrixUnit::Tcgen05, 148, 227 * 1024, 65536, 255, 512, true},
+    {"sm_103a", MatrixUnit::Tcgen05, 148, 227 * 1024, 65536, 255, 512, false},
+    {"sm_120a", MatrixUnit::MmaSync, 188, 99 * 1024, 65536, 255, 0, true},
 };
 
 const TargetInfo *vcattn::lookupTarget(llvm::StringRef chip) {

@@ -1,0 +1,51 @@
+//===- Schedules.h - How kernels are laid out on targets --------*- C++ -*-===//
+//
+// Part of the vcattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The schedule that each target is known to run well under, what a schedule
+// needs, and the check of the one against what the target has.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef VCATTN_TARGET_SCHEDULES_H
+#define VCATTN_TARGET_SCHEDULES_H
+
+#include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
+
+namespace vcattn {
+
+/// Threads of a warpgroup, the unit in which a schedule counts consumers.
+inline constexpr int64_t kWarpgroupThreads = 128;
+/// Columns that a value tile adds to the accumulator for the row sums.
+inline constexpr int64_t kRowSumColumns = 8;
+/// Key tiles whose means one tile of packed means holds.
+inline constexpr int64_t kMeanTiles = 16;
+/// Tiles of means in flight.
+inline constexpr int64_t kMeanStages = 2;
+
+/// The schedule to use on `target` for the given head dimensions; null if the
+/// project has no kernel for them there.
+ScheduleAttr getDefaultSchedule(TargetAttr target, int64_t headDim,
+                                int64_t valueDim);
+
+/// Bytes of shared memory that one block of the attention kernel takes: a
+/// query tile, the key and value pipelines, two tiles of means, the promoted
+/// accumulator and the barriers.
+int64_t getSharedMemoryBytes(ScheduleAttr schedule, int64_t headDim,
+                             int64_t valueDim);
+
+/// Threads of one block: a producer warpgroup and the consumers.
+int64_t getBlockThreads(ScheduleAttr schedule);
+
+/// Reports at `op` what `schedule` needs and `target` does not have.
+mlir::LogicalResult verifySchedule(mlir::Operation *op, TargetAttr target,
+                                   ScheduleAttr schedule, int64_t headDim,
+                                   int64_t valueDim);
+
+} // namespace vcattn
+
+#endif // VCATTN_TARGET_SCHEDULES_H

@@ -1,0 +1,74 @@
+//===- Schedules.cpp - How kernels are laid out on targets ----------------===//
+//
+// Part of the vcattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "vcattn/Target/Schedules.h"
+#include "vcattn/Target/TargetInfo.h"
+
+using namespace mlir;
+using namespace vcattn;
+
+ScheduleAttr vcattn::getDefaultSchedule(TargetAttr target, int64_t headDim,
+                                        int64_t valueDim) {
+  const TargetInfo *info = lookupTarget(target.getChip());
+  if (!info || info->matrixUnit != MatrixUnit::Wgmma || headDim != 128 ||
+      valueDim != 128)
+    return {};
+  return ScheduleAttr::get(
+      target.getContext(), /*tile_q=*/128, /*tile_k=*/128, /*stages=*/4,
+      /*consumers=*/2, /*producer_registers=*/24, /*consumer_registers=*/240,
+      /*ping_pong=*/true, /*promotion=*/32);
+}
+
+int64_t vcattn::getSharedMemoryBytes(ScheduleAttr schedule, int64_t headDim,
+                                     int64_t valueDim) {
+  constexpr int64_t kBarrierBytes = 8, kFloatBytes = 4, kHalfBytes = 2;
+  int64_t queries = schedule.getTileQ() * headDim;
+  int64_t keys = schedule.getTileK() * headDim;
+  int64_t values = (valueDim + kRowSumColumns) * schedule.getTileK();
+  int64_t means = kMeanTiles * valueDim * kHalfBytes;
+  int64_t promoted = schedule.getTileQ() * valueDim * kFloatBytes;
+  // A full and an empty barrier per stage of queries, keys, values and means.
+  int64_t barriers = 2 * (1 + 2 * schedule.getStages() + kMeanStages);
+  return queries + schedule.getStages() * (keys + values) +
+         kMeanStages * means + promoted + barriers * kBarrierBytes;
+}
+
+int64_t vcattn::getBlockThreads(ScheduleAttr schedule) {
+  return (1 + schedule.getConsumers()) * kWarpgroupThreads;
+}
+
+LogicalResult vcattn::verifySchedule(Operation *op, TargetAttr target,
+                                     ScheduleAttr schedule, int64_t headDim,
+                                     int64_t valueDim) {
+  const TargetInfo *info = lookupTarget(target.getChip());
+  if (!info)
+    return op->emitOpError("unknown target '") << target.getChip() << "'";
+  if (ShapedType::isDynamic(headDim) || ShapedType::isDynamic(valueDim))
+    return op->emitOpError("a schedule needs static head dimensions");
+
+  int64_t bytes = getSharedMemoryBytes(schedule, headDim, valueDim);
+  if (bytes > info->sharedMemoryPerBlock)
+    return op->emitOpError("schedule needs ")
+           << bytes << " bytes of shared memory, " << info->chip << " has "
+           << info->sharedMemoryPerBlock;
+  int64_t registers =
+      kWarpgroupThreads *
+      (schedule.getProducerRegisters() +
+       schedule.getConsumers() * schedule.getConsumerRegisters());
+  if (registers > info->registersPerMultiprocessor)
+    return op->emitOpError("schedule needs ")
+           << registers << " registers, a multiprocessor of " << info->chip
+           << " has " << info->registersPerMultiprocessor;
+  int64_t most = std::max(schedule.getProducerRegisters(),
+                          schedule.getConsumerRegisters());
+  if (most > info->maxRegistersPerThread)
+    return op->emitOpError("schedule gives a thread ")
+           << most << " registers, " << info->chip << " allows "
+           << info->maxRegistersPerThread;
+  return success();
+}

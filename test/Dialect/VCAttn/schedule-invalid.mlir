@@ -1,0 +1,44 @@
+// RUN: vcattn-opt %s --split-input-file --verify-diagnostics
+
+func.func @shared_memory(%q: tensor<1x1x128x128xi8>, %s: tensor<1x1x128xf32>,
+                         %ks: tensor<1x1x1x4xf32>, %v: tensor<1x1x128x128xf8E4M3FN>) {
+  // expected-error@+1 {{schedule needs 259280 bytes of shared memory, sm_90a has 232448}}
+  %0 = vcattn.quantized_attention %q scale %s, %q scale %ks, %v scale %s
+      {scale = 1.0 : f64, cast = #vcattn.cast<expcast>, target = #vcattn.target<"sm_90a">,
+       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 5, consumers = 2,
+         producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
+      : (tensor<1x1x128x128xi8>, tensor<1x1x128xf32>, tensor<1x1x128x128xi8>,
+         tensor<1x1x1x4xf32>, tensor<1x1x128x128xf8E4M3FN>, tensor<1x1x128xf32>)
+      -> tensor<1x1x128x128xbf16>
+  return
+}
+
+// -----
+
+func.func @registers(%q: tensor<1x1x128x128xi8>, %s: tensor<1x1x128xf32>,
+                     %ks: tensor<1x1x1x4xf32>, %v: tensor<1x1x128x128xf8E4M3FN>) {
+  // expected-error@+1 {{schedule needs 66560 registers, a multiprocessor of sm_90a has 65536}}
+  %0 = vcattn.quantized_attention %q scale %s, %q scale %ks, %v scale %s
+      {scale = 1.0 : f64, cast = #vcattn.cast<expcast>, target = #vcattn.target<"sm_90a">,
+       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2,
+         producer_registers = 40, consumer_registers = 240, ping_pong = true, promotion = 32>}
+      : (tensor<1x1x128x128xi8>, tensor<1x1x128xf32>, tensor<1x1x128x128xi8>,
+         tensor<1x1x1x4xf32>, tensor<1x1x128x128xf8E4M3FN>, tensor<1x1x128xf32>)
+      -> tensor<1x1x128x128xbf16>
+  return
+}
+
+// -----
+
+func.func @registers_per_thread(%q: tensor<1x1x128x128xi8>, %s: tensor<1x1x128xf32>,
+                                %ks: tensor<1x1x1x4xf32>, %v: tensor<1x1x128x128xf8E4M3FN>) {
+  // expected-error@+1 {{schedule gives a thread 256 registers, sm_90a allows 255}}
+  %0 = vcattn.quantized_attention %q scale %s, %q scale %ks, %v scale %s
+      {scale = 1.0 : f64, cast = #vcattn.cast<expcast>, target = #vcattn.target<"sm_90a">,
+       schedule = #vcattn.schedule<tile_q = 64, tile_k = 128, stages = 4, consumers = 1,
+         producer_registers = 24, consumer_registers = 256, ping_pong = false, promotion = 32>}
+      : (tensor<1x1x128x128xi8>, tensor<1x1x128xf32>, tensor<1x1x128x128xi8>,
+         tensor<1x1x1x4xf32>, tensor<1x1x128x128xf8E4M3FN>, tensor<1x1x128xf32>)
+      -> tensor<1x1x128x128xbf16>
+  return
+}
