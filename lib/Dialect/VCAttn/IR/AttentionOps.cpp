@@ -11,44 +11,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "ShapeVerifier.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
 #include "vcattn/Target/Schedules.h"
+#include "vcattn/Target/TargetInfo.h"
 
 using namespace mlir;
 using namespace vcattn;
-
-/// True if two sizes are equal or one of them is not known yet.
-static bool agree(int64_t a, int64_t b) {
-  return ShapedType::isDynamic(a) || ShapedType::isDynamic(b) || a == b;
-}
-
-/// Reports `what` unless `type` has the wanted sizes.
-static LogicalResult verifyShape(Operation *op, StringRef what, Type type,
-                                 ArrayRef<int64_t> wanted) {
-  ArrayRef<int64_t> shape = cast<ShapedType>(type).getShape();
-  if (shape.size() == wanted.size() && llvm::equal(shape, wanted, agree))
-    return success();
-  auto print = [](InFlightDiagnostic &diag, ArrayRef<int64_t> sizes) {
-    llvm::interleave(
-        sizes, diag,
-        [&](int64_t size) {
-          if (ShapedType::isDynamic(size))
-            diag << "?";
-          else
-            diag << size;
-        },
-        "x");
-  };
-  InFlightDiagnostic diag = op->emitOpError() << what << " has shape ";
-  print(diag, shape);
-  diag << ", expected ";
-  print(diag, wanted);
-  return diag;
-}
 
 namespace {
 /// What the two ops have in common.
@@ -68,9 +40,11 @@ static LogicalResult verifyAttention(Operation *op,
   TokenShape q = shapeOf(x.query), k = shapeOf(x.key), v = shapeOf(x.value);
   if (!std::isfinite(x.scale))
     return op->emitOpError("scale must be finite");
-  if (!agree(q.batch, k.batch) || !agree(q.batch, v.batch))
+  if (!agree(q.batch, k.batch) || !agree(q.batch, v.batch) ||
+      !agree(k.batch, v.batch))
     return op->emitOpError("batch sizes of query, key and value differ: ")
-           << q.batch << ", " << k.batch << ", " << v.batch;
+           << printSize(q.batch) << ", " << printSize(k.batch) << ", "
+           << printSize(v.batch);
   if (!agree(q.dim, k.dim))
     return op->emitOpError("head dimensions of query (")
            << q.dim << ") and key (" << k.dim << ") differ";
@@ -80,8 +54,9 @@ static LogicalResult verifyAttention(Operation *op,
   if (!agree(k.tokens, v.tokens))
     return op->emitOpError("key has ")
            << k.tokens << " tokens, value has " << v.tokens;
+  // No key heads at all can only serve no query heads at all.
   if (!ShapedType::isDynamic(q.heads) && !ShapedType::isDynamic(k.heads) &&
-      (k.heads == 0 || q.heads % k.heads != 0))
+      (k.heads == 0 ? q.heads != 0 : q.heads % k.heads != 0))
     return op->emitOpError("query heads (")
            << q.heads << ") must be a multiple of key heads (" << k.heads
            << ")";
@@ -129,29 +104,66 @@ static bool keepsEverything(Value mask) {
   return splat.getSplatValue<APFloat>().isZero();
 }
 
-static LogicalResult dropTrivialMask(AttentionOp op,
-                                     PatternRewriter &rewriter) {
+template <typename OpTy>
+static LogicalResult dropTrivialMask(OpTy op, PatternRewriter &rewriter) {
   if (!op.getMask() || !keepsEverything(op.getMask()))
     return failure();
   rewriter.modifyOpInPlace(op, [&] { op.getMaskMutable().clear(); });
   return success();
 }
 
-/// One query that is aligned to the last key sees them all.
-static LogicalResult dropTrivialCausality(AttentionOp op,
-                                          PatternRewriter &rewriter) {
-  auto type = cast<ShapedType>(op.getQuery().getType());
-  if (op.getCausal() != Causality::BottomRight ||
-      type.getDimSize(getTokensDim(op.getLayout())) != 1)
+/// A single query aligned to the last key sees every key; a single key aligned
+/// to the first query is seen by every query; and with as many queries as keys
+/// both alignments are one.
+template <typename OpTy>
+static LogicalResult simplifyCausality(OpTy op, PatternRewriter &rewriter) {
+  auto tokensOf = [&](Value value) {
+    return cast<ShapedType>(value.getType())
+        .getDimSize(getTokensDim(op.getLayout()));
+  };
+  int64_t queries = tokensOf(op.getQuery()), keys = tokensOf(op.getKey());
+  Causality before = op.getCausal(), after = before;
+  if (after == Causality::BottomRight && !ShapedType::isDynamic(queries) &&
+      queries == keys)
+    after = Causality::TopLeft;
+  if ((after == Causality::BottomRight && queries == 1) ||
+      (after == Causality::TopLeft && keys == 1))
+    after = Causality::None;
+  if (after == before)
     return failure();
-  rewriter.modifyOpInPlace(op, [&] { op.setCausal(Causality::None); });
+  rewriter.modifyOpInPlace(op, [&] { op.setCausal(after); });
   return success();
+}
+
+/// A log-sum-exp that nobody reads is not worth computing.
+template <typename OpTy>
+static LogicalResult dropUnusedLse(OpTy op, PatternRewriter &rewriter) {
+  if (!op.getLse() || !op.getLse().use_empty())
+    return failure();
+  auto without =
+      OpTy::create(rewriter, op.getLoc(), TypeRange(op.getResult().getType()),
+                   op->getOperands(), op.getProperties(),
+                   op->getDiscardableAttrDictionary().getValue());
+  rewriter.replaceAllUsesWith(op.getResult(), without.getResult());
+  rewriter.eraseOp(op);
+  return success();
+}
+
+template <typename OpTy>
+static void addCanonicalizations(RewritePatternSet &patterns) {
+  patterns.add(dropTrivialMask<OpTy>);
+  patterns.add(simplifyCausality<OpTy>);
+  patterns.add(dropUnusedLse<OpTy>);
 }
 
 void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                               MLIRContext *) {
-  patterns.add(dropTrivialMask);
-  patterns.add(dropTrivialCausality);
+  addCanonicalizations<AttentionOp>(patterns);
+}
+
+void QuantizedAttentionOp::getCanonicalizationPatterns(
+    RewritePatternSet &patterns, MLIRContext *) {
+  addCanonicalizations<QuantizedAttentionOp>(patterns);
 }
 
 LogicalResult QuantizedAttentionOp::verify() {
@@ -208,6 +220,10 @@ LogicalResult QuantizedAttentionOp::verify() {
     return failure();
   if (getSchedule() && !getTarget())
     return emitOpError("a schedule needs a target");
+  if (getTarget() && elementOf(getQuery()).isInteger(8) &&
+      !lookupTarget(getTarget()->getChip())->hasIntegerScores)
+    return emitOpError("target ") << getTarget()->getChip()
+                                  << " has no matrix instruction for i8 scores";
   if (getSchedule())
     return verifySchedule(*this, *getTarget(), *getSchedule(), q.dim,
                           shapeOf(getValue()).dim);

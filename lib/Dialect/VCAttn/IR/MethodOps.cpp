@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ShapeVerifier.h"
+#include "mlir/IR/Matchers.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
 #include "llvm/Support/MathExtras.h"
@@ -28,6 +30,34 @@ LogicalResult CenterKeysOp::inferReturnTypes(MLIRContext *context,
   types.push_back(asFloat32(type));
   types.push_back(RankedTensorType::get({shape.batch, shape.heads, shape.dim},
                                         Float32Type::get(context)));
+  return success();
+}
+
+LogicalResult CorrectLseOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location>,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getLse().getType());
+  return success();
+}
+
+LogicalResult CorrectLseOp::verify() {
+  TokenShape query = TokenShape::get(
+      cast<RankedTensorType>(getQuery().getType()), getLayout());
+  auto mean = cast<RankedTensorType>(getMean().getType());
+  if (!std::isfinite(getScale().convertToDouble()))
+    return emitOpError("scale must be finite");
+  if (failed(verifyShape(*this, "lse", getLse().getType(),
+                         {query.batch, query.heads, query.tokens})))
+    return failure();
+  int64_t heads = mean.getDimSize(1);
+  if (failed(verifyShape(*this, "mean", mean, {query.batch, heads, query.dim})))
+    return failure();
+  if (!ShapedType::isDynamic(query.heads) && !ShapedType::isDynamic(heads) &&
+      (heads == 0 ? query.heads != 0 : query.heads % heads != 0))
+    return emitOpError("query heads (")
+           << query.heads << ") must be a multiple of the mean's heads ("
+           << heads << ")";
   return success();
 }
 
@@ -75,12 +105,47 @@ LogicalResult GatherTokensOp::inferReturnTypes(MLIRContext *,
 LogicalResult GatherTokensOp::verify() {
   TokenShape shape = TokenShape::get(
       cast<RankedTensorType>(getInput().getType()), getLayout());
-  auto type = cast<RankedTensorType>(getPermutation().getType());
-  if (failed(verifyCompatibleShape(type.getShape(),
-                                   {shape.batch, shape.heads, shape.tokens})))
-    return emitOpError("permutation must be [batch, heads, tokens] of the "
-                       "input, got ")
-           << type << " for " << getInput().getType();
+  return verifyShape(*this, "permutation", getPermutation().getType(),
+                     {shape.batch, shape.heads, shape.tokens});
+}
+
+OpFoldResult GatherTokensOp::fold(FoldAdaptor adaptor) {
+  auto permutation =
+      dyn_cast_if_present<DenseIntElementsAttr>(adaptor.getPermutation());
+  if (!permutation)
+    return {};
+  int64_t tokens = permutation.getType().getShape().back(), next = 0;
+  for (const APInt &token : permutation.getValues<APInt>()) {
+    if (token != next)
+      return {};
+    next = next + 1 == tokens ? 0 : next + 1;
+  }
+  return getInput();
+}
+
+LogicalResult GatherMaskOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location>,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  auto mask = cast<RankedTensorType>(adaptor.getMask().getType());
+  auto permutation = cast<RankedTensorType>(adaptor.getPermutation().getType());
+  int64_t heads = permutation.getDimSize(1);
+  if (!ShapedType::isDynamic(heads))
+    heads *= adaptor.getGroup();
+  types.push_back(mask.clone({permutation.getDimSize(0), heads,
+                              mask.getDimSize(2), permutation.getDimSize(2)}));
+  return success();
+}
+
+LogicalResult GatherMaskOp::verify() {
+  auto mask = cast<RankedTensorType>(getMask().getType());
+  auto result = cast<RankedTensorType>(getResult().getType());
+  for (int64_t i : {0, 1, 3})
+    if (mask.getDimSize(i) != 1 &&
+        !agree(mask.getDimSize(i), result.getDimSize(i)))
+      return emitOpError("mask dimension ")
+             << i << " is " << mask.getDimSize(i) << ", expected 1 or "
+             << result.getDimSize(i);
   return success();
 }
 
@@ -160,12 +225,8 @@ LogicalResult QuantizeOp::verify() {
     return success();
   if (getGranularity() != Granularity::Channel)
     return emitOpError("bound is for granularity channel");
-  ArrayRef<int64_t> means =
-      cast<RankedTensorType>(getBound().getType()).getShape();
-  if (failed(verifyCompatibleShape(
-          means, {shape.batch, shape.heads, means[2], shape.dim})))
-    return emitOpError("bound must be [batch, heads, blocks, dim] of the "
-                       "input, got ")
-           << getBound().getType() << " for " << getInput().getType();
-  return success();
+  // How many blocks there are is nothing to this op: it takes a maximum.
+  int64_t blocks = cast<RankedTensorType>(getBound().getType()).getDimSize(2);
+  return verifyShape(*this, "bound", getBound().getType(),
+                     {shape.batch, shape.heads, blocks, shape.dim});
 }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ShapeVerifier.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
 #include "vcattn/Target/Schedules.h"
@@ -50,6 +51,57 @@ LogicalResult PackMeansOp::verify() {
   if (ShapedType::isDynamic(dim) || dim % kCoreEdge != 0)
     return emitOpError("value dimension must be static and a multiple of ")
            << kCoreEdge << ", got " << getMeans().getType();
+  auto means = cast<RankedTensorType>(getMeans().getType());
+  return verifyShape(*this, "value scale", getValueScale().getType(),
+                     {means.getDimSize(0), means.getDimSize(1), dim});
+}
+
+/// Checks every size against those of query, key and value.
+static LogicalResult verifyPackedShapes(PackedAttentionOp op) {
+  auto type = [](Value value) { return cast<ShapedType>(value.getType()); };
+  TokenShape q = TokenShape::get(type(op.getQuery()), op.getLayout());
+  TokenShape k = TokenShape::get(type(op.getKey()), op.getLayout());
+  int64_t tiles = ceilDivSize(k.tokens, kBlockTokens);
+  int64_t rows = type(op.getValue()).getDimSize(3);
+  int64_t dim = ShapedType::isDynamic(rows) ? ShapedType::kDynamic
+                                            : rows - kRowSumColumns;
+  if (!agree(q.dim, k.dim))
+    return op.emitOpError("head dimensions of query (")
+           << q.dim << ") and key (" << k.dim << ") differ";
+  if (!ShapedType::isDynamic(q.heads) && !ShapedType::isDynamic(k.heads) &&
+      (k.heads == 0 ? q.heads != 0 : q.heads % k.heads != 0))
+    return op.emitOpError("query heads (")
+           << q.heads << ") must be a multiple of key heads (" << k.heads
+           << ")";
+  SmallVector<int64_t> result(4);
+  result[kBatchDim] = q.batch;
+  result[getHeadsDim(op.getLayout())] = q.heads;
+  result[getTokensDim(op.getLayout())] = q.tokens;
+  result[kChannelDim] = dim;
+  struct Operand {
+    StringRef name;
+    Value value;
+    SmallVector<int64_t> shape;
+  };
+  SmallVector<Operand> operands = {
+      {"query scale", op.getQueryScale(), {q.batch, q.heads, q.tokens}},
+      {"key scale",
+       op.getKeyScale(),
+       {q.batch, k.heads, tiles, kKeyScaleGroups}},
+      {"value", op.getValue(), {q.batch, k.heads, tiles, rows, kBlockTokens}},
+      {"value scale", op.getValueScale(), {q.batch, k.heads, dim}},
+      {"means",
+       op.getMeans(),
+       {q.batch, k.heads, ceilDivSize(tiles, kMeanTiles),
+        ceilDivSize(dim, kCoreEdge), kMeanTiles / kCoreEdge, kCoreEdge,
+        kCoreEdge}},
+      {"output", op.getOuts()[0], result}};
+  if (op.getOuts().size() == 2)
+    operands.push_back(
+        {"log-sum-exp", op.getOuts()[1], {q.batch, q.heads, q.tokens}});
+  for (const Operand &x : operands)
+    if (failed(verifyShape(op, x.name, x.value.getType(), x.shape)))
+      return failure();
   return success();
 }
 
@@ -80,6 +132,8 @@ LogicalResult PackedAttentionOp::verify() {
     return emitOpError("query and key must be codes of one format, got ")
            << type(getQuery()).getElementType() << " and "
            << type(getKey()).getElementType();
+  if (failed(verifyPackedShapes(*this)))
+    return failure();
   return verifySchedule(*this, getTarget(), getSchedule(),
                         type(getQuery()).getDimSize(kChannelDim),
                         type(getOuts()[0]).getDimSize(kChannelDim));

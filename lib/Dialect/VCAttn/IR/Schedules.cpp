@@ -56,10 +56,9 @@ LogicalResult vcattn::verifySchedule(Operation *op, TargetAttr target,
     return op->emitOpError("schedule needs ")
            << bytes << " bytes of shared memory, " << info->chip << " has "
            << info->sharedMemoryPerBlock;
-  int64_t registers =
-      kWarpgroupThreads *
-      (schedule.getProducerRegisters() +
-       schedule.getConsumers() * schedule.getConsumerRegisters());
+  int64_t registers = kWarpgroupThreads * (schedule.getProducerRegisters() +
+                                           schedule.getConsumers() *
+                                               schedule.getConsumerRegisters());
   if (registers > info->registersPerMultiprocessor)
     return op->emitOpError("schedule needs ")
            << registers << " registers, a multiprocessor of " << info->chip

@@ -8,6 +8,8 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "vcattn/Dialect/VCAttn/IR/EntryFunctions.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
 #include "vcattn/Target/TargetInfo.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -40,6 +42,16 @@ void VCAttnDialect::initialize() {
 #define GET_OP_LIST
 #include "vcattn/Dialect/VCAttn/IR/VCAttnOps.cpp.inc"
       >();
+}
+
+LogicalResult
+VCAttnDialect::verifyOperationAttribute(Operation *op,
+                                        NamedAttribute attribute) {
+  if (attribute.getName() == kEntryAttrName &&
+      (!isa<FunctionOpInterface>(op) || !isa<UnitAttr>(attribute.getValue())))
+    return op->emitOpError("'")
+           << kEntryAttrName << "' must be a unit attribute of a function";
+  return success();
 }
 
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,

@@ -46,8 +46,7 @@ struct PackedAttentionModel
     PackedAttentionOp::create(rewriter, attention.getLoc(), TypeRange(),
                               buffers, attention->getAttrs());
     replaceOpWithBufferizedValues(
-        rewriter, op,
-        ArrayRef(buffers).take_back(attention.getOuts().size()));
+        rewriter, op, ArrayRef(buffers).take_back(attention.getOuts().size()));
     return success();
   }
 };

@@ -58,14 +58,14 @@ def VCAttn_AttentionOp : VCAttn_Op<"attention", [
     Arg<VCAttn_FloatTensor, "queries">:$query,
     Arg<VCAttn_FloatTensor, "keys">:$key,
     Arg<VCAttn_FloatTensor, "values, or their residuals if means are given">:$value,
-    Optional<VCAttn_MaskTensor>:$mask,
-    Optional<VCAttn_MeansTensor>:$means,
+    Arg<Optional<VCAttn_MaskTensor>, "which keys count, or what is added to their scores">:$mask,
+    Arg<Optional<VCAttn_MeansTensor>, "block means to add back to the values">:$means,
     F64Attr:$scale,
     DefaultValuedAttr<VCAttn_CausalityAttr, "Causality::None">:$causal,
     DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
   let results = (outs
     Res<VCAttn_FloatTensor, "the attention's result">:$result,
-    Optional<VCAttn_LseTensor>:$lse);
+    Res<Optional<VCAttn_LseTensor>, "its log-sum-exp, if asked for">:$lse);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`mask` $mask^ `:` type($mask))?
     (`means` $means^ `:` type($means))? attr-dict
@@ -95,7 +95,9 @@ def VCAttn_QuantizedAttentionOp : VCAttn_Op<"quantized_attention", [
 
     `means` [B, Hkv, ceil(Nk / 128), Dv] are added back in proportion to each
     tile's row sum. Everything else is as in `vcattn.attention`. The kernel
-    runs under `schedule` on `target` once `vcattn-schedule` has set them.
+    runs under `schedule` on `target` once `vcattn-schedule` has set them; a
+    schedule needs a target, and the target must have a matrix instruction for
+    the scores' format (sm_103a has none for i8).
 
     ```mlir
     %out = vcattn.quantized_attention %q scale %qs, %k scale %ks, %v scale %vs
@@ -107,14 +109,14 @@ def VCAttn_QuantizedAttentionOp : VCAttn_Op<"quantized_attention", [
     ```
   }];
   let arguments = (ins
-    Arg<VCAttn_CodeTensor, "queries">:$query,
-    Optional<3DTensorOf<[F32]>>:$query_scale,
-    Arg<VCAttn_CodeTensor, "keys">:$key,
-    Optional<4DTensorOf<[F32]>>:$key_scale,
-    Arg<VCAttn_CodeTensor, "values">:$value,
-    Optional<3DTensorOf<[F32]>>:$value_scale,
-    Optional<VCAttn_MaskTensor>:$mask,
-    Optional<VCAttn_MeansTensor>:$means,
+    Arg<VCAttn_CodeTensor, "queries, or their codes">:$query,
+    Arg<Optional<3DTensorOf<[F32]>>, "one scale per query">:$query_scale,
+    Arg<VCAttn_CodeTensor, "keys, or their codes">:$key,
+    Arg<Optional<4DTensorOf<[F32]>>, "four scales per key block">:$key_scale,
+    Arg<VCAttn_CodeTensor, "values or residuals, or their codes">:$value,
+    Arg<Optional<3DTensorOf<[F32]>>, "one scale per value channel">:$value_scale,
+    Arg<Optional<VCAttn_MaskTensor>, "which keys count, or what is added to their scores">:$mask,
+    Arg<Optional<VCAttn_MeansTensor>, "block means to add back to the values">:$means,
     F64Attr:$scale,
     VCAttn_SoftmaxCastAttr:$cast,
     DefaultValuedAttr<VCAttn_CausalityAttr, "Causality::None">:$causal,
@@ -123,7 +125,7 @@ def VCAttn_QuantizedAttentionOp : VCAttn_Op<"quantized_attention", [
     OptionalAttr<VCAttn_ScheduleAttr>:$schedule);
   let results = (outs
     Res<VCAttn_FloatTensor, "the attention's result">:$result,
-    Optional<VCAttn_LseTensor>:$lse);
+    Res<Optional<VCAttn_LseTensor>, "its log-sum-exp, if asked for">:$lse);
   let assemblyFormat = [{
     $query (`scale` $query_scale^)? `,` $key (`scale` $key_scale^)? `,`
     $value (`scale` $value_scale^)? (`mask` $mask^)? (`means` $means^)?
@@ -134,6 +136,7 @@ def VCAttn_QuantizedAttentionOp : VCAttn_Op<"quantized_attention", [
     bool hasQuantizedScores() { return static_cast<bool>(getQueryScale()); }
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 #endif // VCATTN_ATTENTIONOPS_TD

@@ -31,7 +31,12 @@ def VCAttn_Dialect : Dialect {
     whether heads or tokens come first, and every op keeps the layout of its
     operand. Side tensors (scales, means, permutations, log-sum-exp) always
     start with batch and heads.
+
+    The unit attribute `vcattn.entry` on a function marks it as one that holds
+    an attention and little else, for the GPU pipeline to compile;
+    `vcattn-outline-attention` sets it.
   }];
+  let hasOperationAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
 }

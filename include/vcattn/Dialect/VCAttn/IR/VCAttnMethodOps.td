@@ -28,11 +28,36 @@ def VCAttn_CenterKeysOp : VCAttn_MethodOp<"center_keys"> {
     mean is NaN and nothing is there to subtract it from.
   }];
   let arguments = (ins
-    VCAttn_FloatTensor:$key,
+    Arg<VCAttn_FloatTensor, "keys, in `layout`">:$key,
     DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
   let results = (outs
     Res<4DTensorOf<[F32]>, "centred keys, in the operand's layout">:$result,
     Res<3DTensorOf<[F32]>, "[B, H, D]">:$mean);
+}
+
+def VCAttn_CorrectLseOp : VCAttn_MethodOp<"correct_lse"> {
+  let summary = "Give back to the log-sum-exp what centring the keys took away";
+  let description = [{
+    result[b, h, i] = lse[b, h, i] + f32(scale) * <query_i, mean>, with the mean
+    of key head h / (Hq / Hkv): centring lowers every score of a query by the
+    same amount. The dot product is a chain of fused multiply-adds over the
+    channels in order, from 0. An lse of -inf (a query that saw no key) stays.
+
+    ```mlir
+    %lse1 = vcattn.correct_lse %q, %mean, %lse0 {scale = 0.088 : f64}
+        : (tensor<1x8x64x128xbf16>, tensor<1x2x128xf32>, tensor<1x8x64xf32>)
+        -> tensor<1x8x64xf32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<VCAttn_FloatTensor, "queries, in `layout`">:$query,
+    Arg<3DTensorOf<[F32]>, "`vcattn.center_keys`' [B, Hkv, D]">:$mean,
+    Arg<VCAttn_LseTensor, "of the attention on centred keys">:$lse,
+    F64Attr:$scale,
+    DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
+  let results = (outs
+    Res<VCAttn_LseTensor, "of the attention on the keys as they were">:$result);
+  let hasVerifier = 1;
 }
 
 def VCAttn_HadamardOp : VCAttn_MethodOp<"hadamard", [
@@ -42,9 +67,10 @@ def VCAttn_HadamardOp : VCAttn_MethodOp<"hadamard", [
     result = x * H / sqrt(D) over the last dimension, D a power of two, H the
     Sylvester matrix, computed in FP32 by log2(D) butterfly stages, then one
     multiplication. Applied to queries and keys it leaves the scores as they
-    are and spreads the few large channels over all of them.
+    are and spreads the few large channels over all of them. Two rotations in a
+    row are the identity up to rounding only, so they do not fold.
   }];
-  let arguments = (ins VCAttn_FloatTensor:$input);
+  let arguments = (ins Arg<VCAttn_FloatTensor, "queries or keys, of either layout">:$input);
   let results = (outs Res<4DTensorOf<[F32]>, "rotated">:$result);
   let hasVerifier = 1;
 }
@@ -60,7 +86,7 @@ def VCAttn_ClusterOp : VCAttn_MethodOp<"cluster"> {
     ordinary tensor, so that a caller can keep it and gather with it again.
   }];
   let arguments = (ins
-    VCAttn_FloatTensor:$value,
+    Arg<VCAttn_FloatTensor, "values, in `layout`">:$value,
     ConfinedAttr<I64Attr, [IntPositive]>:$clusters,
     ConfinedAttr<I64Attr, [IntNonNegative]>:$iterations,
     DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
@@ -73,14 +99,38 @@ def VCAttn_GatherTokensOp : VCAttn_MethodOp<"gather_tokens"> {
   let summary = "Reorder the tokens of each head by a permutation";
   let description = [{
     result[b, h, p, :] = input[b, h, permutation[b, h, p], :]. An entry outside
-    [0, tokens) reads the nearest token inside.
+    [0, tokens) reads the nearest token inside. A constant permutation that
+    moves nothing folds away.
   }];
   let arguments = (ins
-    VCAttn_FloatTensor:$input,
-    3DTensorOf<[I32]>:$permutation,
+    Arg<VCAttn_FloatTensor, "keys or values, in `layout`">:$input,
+    Arg<3DTensorOf<[I32]>, "[B, H, tokens]">:$permutation,
     DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
   let results = (outs
     Res<VCAttn_FloatTensor, "reordered, of the operand's type">:$result);
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def VCAttn_GatherMaskOp : VCAttn_MethodOp<"gather_mask"> {
+  let summary = "Reorder a mask's keys by the permutation of keys and values";
+  let description = [{
+    result[b, h, i, p] = mask[b, h, i, permutation[b, h / group, p]], where a
+    dimension of the mask that is 1 is read at 0. Heads are query heads, of which
+    `group` share a key head, so the result has full batch, head and key
+    dimensions; the query dimension stays 1 if it is.
+
+    ```mlir
+    %r = vcattn.gather_mask %mask, %permutation {group = 4}
+        : (tensor<1x1x64x96xi1>, tensor<2x2x96xi32>) -> tensor<2x8x64x96xi1>
+    ```
+  }];
+  let arguments = (ins
+    Arg<VCAttn_MaskTensor, "an attention's mask">:$mask,
+    Arg<3DTensorOf<[I32]>, "[B, Hkv, Nk]">:$permutation,
+    ConfinedAttr<I64Attr, [IntPositive]>:$group);
+  let results = (outs
+    Res<VCAttn_MaskTensor, "[B, Hkv * group, 1 or Nq, Nk]">:$result);
   let hasVerifier = 1;
 }
 
@@ -91,7 +141,7 @@ def VCAttn_BlockResidualOp : VCAttn_MethodOp<"block_residual"> {
     block), residual = value - its block's mean, in FP32.
   }];
   let arguments = (ins
-    VCAttn_FloatTensor:$value,
+    Arg<VCAttn_FloatTensor, "values, in `layout`">:$value,
     DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
   let results = (outs
     Res<4DTensorOf<[F32]>, "residuals, in the operand's layout">:$residual,
@@ -125,8 +175,8 @@ def VCAttn_QuantizeOp : VCAttn_MethodOp<"quantize"> {
     `micro_scales` in E4M3, one per 16 channels.
   }];
   let arguments = (ins
-    VCAttn_FloatTensor:$input,
-    Optional<VCAttn_MeansTensor>:$bound,
+    Arg<VCAttn_FloatTensor, "what to quantize, in `layout`">:$input,
+    Arg<Optional<VCAttn_MeansTensor>, "means that share the channels' scales">:$bound,
     VCAttn_FormatAttr:$format,
     VCAttn_GranularityAttr:$granularity,
     DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "128">:$block_size,
@@ -135,7 +185,7 @@ def VCAttn_QuantizeOp : VCAttn_MethodOp<"quantize"> {
   let results = (outs
     Res<4DTensorOf<[I8, F8E4M3FN]>, "codes">:$codes,
     Res<RankedTensorOf<[F32]>, "scales">:$scales,
-    Optional<4DTensorOf<[F8E4M3FN]>>:$micro_scales);
+    Res<Optional<4DTensorOf<[F8E4M3FN]>>, "E2M1 only: [.., D / 16]">:$micro_scales);
   let assemblyFormat = [{
     $input (`bound` $bound^)? attr-dict `:` functional-type(operands, results)
   }];

@@ -23,7 +23,7 @@ def VCAttn_PackValuesOp : VCAttn_MethodOp<"pack_values"> {
     sums, row D + (tile mod 8) of ones (0x38), the others zero.
   }];
   let arguments = (ins
-    4DTensorOf<[F8E4M3FN]>:$codes,
+    Arg<4DTensorOf<[F8E4M3FN]>, "value codes, in `layout`">:$codes,
     DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
   let results = (outs
     Res<TensorRankOf<[F8E4M3FN], [5]>, "[B, H, ceil(tokens / 128), D + 8, 128]">:$result);
@@ -37,7 +37,9 @@ def VCAttn_PackMeansOp : VCAttn_MethodOp<"pack_means"> {
     result's dimensions are D / 8, 2 (tiles 0-7, 8-15), 8 channels, 8 tiles
     (PTX ISA, wgmma, core matrices without swizzle). D is a multiple of 8.
   }];
-  let arguments = (ins VCAttn_MeansTensor:$means, 3DTensorOf<[F32]>:$value_scale);
+  let arguments = (ins
+    Arg<VCAttn_MeansTensor, "block means">:$means,
+    Arg<3DTensorOf<[F32]>, "the scales of the value codes, [B, H, D]">:$value_scale);
   let results = (outs Res<RankedTensorOf<[F16]>,
     "[B, H, ceil(tiles / 16), D / 8, 2, 8, 8]">:$result);
   let hasVerifier = 1;
@@ -54,18 +56,18 @@ def VCAttn_PackedAttentionOp : VCAttn_Op<"packed_attention", [
     `vcattn.quantized_attention` after `vcattn-pack-operands`: values and means
     are in the order that the target's matrix unit reads. Operands are tensors,
     or memrefs after bufferization; `outs` are the result and, if asked for, the
-    log-sum-exp. Queries and keys are codes in `layout`, in which the result is
-    written too.
+    log-sum-exp. Queries and keys are codes of one format in `layout`, in which
+    the result is written too; sizes are as in `vcattn.quantized_attention`.
   }];
   let arguments = (ins
-    VCAttn_TensorOrMemRefOf<[I8, F8E4M3FN]>:$query,
-    VCAttn_TensorOrMemRefOf<[F32]>:$query_scale,
-    VCAttn_TensorOrMemRefOf<[I8, F8E4M3FN]>:$key,
-    VCAttn_TensorOrMemRefOf<[F32]>:$key_scale,
-    VCAttn_TensorOrMemRefOf<[F8E4M3FN]>:$value,
-    VCAttn_TensorOrMemRefOf<[F32]>:$value_scale,
-    VCAttn_TensorOrMemRefOf<[F16]>:$means,
-    Variadic<VCAttn_TensorOrMemRefOf<[F16, BF16, F32]>>:$outs,
+    Arg<VCAttn_TensorOrMemRefOf<[I8, F8E4M3FN]>, "query codes">:$query,
+    Arg<VCAttn_TensorOrMemRefOf<[F32]>, "[B, Hq, Nq]">:$query_scale,
+    Arg<VCAttn_TensorOrMemRefOf<[I8, F8E4M3FN]>, "key codes">:$key,
+    Arg<VCAttn_TensorOrMemRefOf<[F32]>, "[B, Hkv, blocks, 4]">:$key_scale,
+    Arg<VCAttn_TensorOrMemRefOf<[F8E4M3FN]>, "of `vcattn.pack_values`">:$value,
+    Arg<VCAttn_TensorOrMemRefOf<[F32]>, "[B, Hkv, Dv]">:$value_scale,
+    Arg<VCAttn_TensorOrMemRefOf<[F16]>, "of `vcattn.pack_means`">:$means,
+    Arg<Variadic<VCAttn_TensorOrMemRefOf<[F16, BF16, F32]>>, "result, and log-sum-exp">:$outs,
     F64Attr:$scale,
     VCAttn_SoftmaxCastAttr:$cast,
     DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout,

@@ -5,10 +5,282 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The method's four steps, in the order in which they are usually run, then
+// what turns their result into a kernel's operands. Each works without the
+// others and leaves alone what it has already done.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef VCATTN_TRANSFORMS_PASSES_TD
 #define VCATTN_TRANSFORMS_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+
+def SmoothKeys : Pass<"vcattn-smooth-keys"> {
+  let summary = "Centre keys and rotate queries and keys (changes rounding)";
+  let description = [{
+    Makes the scores' operands easy to quantize, and changes the scores by
+    rounding only: the keys' mean over all tokens is subtracted (a softmax does
+    not see it), then queries and keys are rotated by the same Hadamard matrix.
+    An attention that also returns its log-sum-exp has it corrected.
+
+    ```mlir
+    %o, %lse = vcattn.attention %q, %k, %v {scale = 0.088 : f64} : ...
+    ```
+
+    becomes
+
+    ```mlir
+    %kc, %mean = vcattn.center_keys %k : ...
+    %qr = vcattn.hadamard %q : ...
+    %kr = vcattn.hadamard %kc : ...
+    %o, %lse0 = vcattn.attention %qr, %kr, %v {scale = 0.088 : f64} : ...
+    %lse = vcattn.correct_lse %q, %mean, %lse0 {scale = 0.088 : f64} : ...
+    ```
+
+    Works on `vcattn.attention` and on `vcattn.quantized_attention` whose queries
+    and keys are still floats. A head dimension that is dynamic or no power of
+    two is not rotated, which a remark says. Keys that are centred or rotated
+    already, directly or before a gathering, are not centred or rotated again.
+  }];
+  let dependentDialects = ["::vcattn::VCAttnDialect"];
+  let options = [
+    Option<"center", "center", "bool", /*default=*/"true",
+           "Subtract the keys' mean">,
+    Option<"rotate", "rotate", "bool", /*default=*/"true",
+           "Rotate queries and keys by the Hadamard matrix">,
+  ];
+  let statistics = [
+    Statistic<"centered", "centered", "Attentions whose keys were centred">,
+    Statistic<"rotated", "rotated",
+              "Attentions whose queries and keys were rotated">,
+    Statistic<"refused", "refused",
+              "Attentions that were not rotated for their head dimension, or "
+              "whose queries and keys are codes">,
+  ];
+}
+
+def SmoothValues : Pass<"vcattn-smooth-values"> {
+  let summary = "Sort keys by their values' cluster and split values into block "
+                "means and residuals (changes rounding)";
+  let description = [{
+    Makes the values small: tokens are put in the order of their values'
+    clusters, so that the 128 values of a block are alike, and each block's mean
+    is taken out, to be added back in proportion to the block's probability.
+    The attention stays exact up to rounding: keys, values and mask are
+    permuted alike.
+
+    ```mlir
+    %o = vcattn.attention %q, %k, %v {scale = 0.088 : f64} : ...
+    ```
+
+    becomes
+
+    ```mlir
+    %perm, %centroids = vcattn.cluster %v {clusters = 64, iterations = 4} : ...
+    %kg = vcattn.gather_tokens %k, %perm : ...
+    %vg = vcattn.gather_tokens %v, %perm : ...
+    %r, %means = vcattn.block_residual %vg : ...
+    %o = vcattn.attention %q, %kg, %r means %means {scale = 0.088 : f64} : ...
+    ```
+
+    With `clusters=0` the blocks are taken in sequence order. So they are, with a
+    remark, where a permutation would be wrong or cannot be written down: causal
+    attention (causality is about positions), keys that are codes already, and a
+    mask with one head when the number of query heads per key head is dynamic.
+    Works on `vcattn.attention` and on `vcattn.quantized_attention` whose values
+    are still floats; one that has means is left alone.
+  }];
+  let dependentDialects = ["::vcattn::VCAttnDialect"];
+  let options = [
+    Option<"clusters", "clusters", "int64_t", /*default=*/"64",
+           "Clusters per head; 0 takes blocks in sequence order">,
+    Option<"iterations", "iterations", "int64_t", /*default=*/"4",
+           "Updates of the centroids">,
+  ];
+  let statistics = [
+    Statistic<"clustered", "clustered",
+              "Attentions whose keys and values were sorted by cluster">,
+    Statistic<"centered", "centered",
+              "Attentions whose values were split into means and residuals">,
+    Statistic<"refused", "refused",
+              "Attentions that kept their sequence order against the options, "
+              "or whose values are codes">,
+  ];
+}
+
+def Quantize : Pass<"vcattn-quantize"> {
+  let summary = "Quantize attention's operands to 8 bits (changes numerics)";
+  let description = [{
+    Queries and keys become i8 or E4M3 codes with a scale per query and four per
+    block of 128 keys, values E4M3 codes with a scale per channel, and the
+    attention one on codes. Its probabilities are E4M3 from then on, rounded from
+    the exact exponential; `vcattn-expcast` changes that.
+
+    ```mlir
+    %o = vcattn.attention %q, %k, %v {scale = 0.088 : f64} : ...
+    ```
+
+    becomes
+
+    ```mlir
+    %q8, %qs = vcattn.quantize %q {format = #vcattn.format<i8>,
+        granularity = #vcattn.granularity<token>} : ...
+    %k8, %ks = vcattn.quantize %k {format = #vcattn.format<i8>, groups = 4 : i64,
+        granularity = #vcattn.granularity<block>} : ...
+    %v8, %vs = vcattn.quantize %v {format = #vcattn.format<f8E4M3FN>,
+        granularity = #vcattn.granularity<channel>} : ...
+    %o = vcattn.quantized_attention %q8 scale %qs, %k8 scale %ks, %v8 scale %vs
+        {cast = #vcattn.cast<exact>, scale = 0.088 : f64} : ...
+    ```
+
+    Means that `vcattn-smooth-values` took out bound the values' scales. Operands
+    that are codes already stay as they are.
+  }];
+  let dependentDialects = ["::vcattn::VCAttnDialect"];
+  let options = [
+    Option<"scores", "scores", "::vcattn::ScoreFormat",
+           /*default=*/"::vcattn::ScoreFormat::I8",
+           "Format of queries and keys",
+           [{::llvm::cl::values(
+               clEnumValN(::vcattn::ScoreFormat::I8, "i8", "8-bit integers"),
+               clEnumValN(::vcattn::ScoreFormat::E4M3, "f8E4M3FN", "E4M3"),
+               clEnumValN(::vcattn::ScoreFormat::None, "none",
+                          "leave them floats"))}]>,
+    Option<"values", "values", "bool", /*default=*/"true",
+           "Quantize the values">,
+  ];
+  let statistics = [
+    Statistic<"scoresQuantized", "scores-quantized",
+              "Attentions whose queries and keys were quantized">,
+    Statistic<"valuesQuantized", "values-quantized",
+              "Attentions whose values were quantized">,
+    Statistic<"refused", "refused",
+              "Attentions with nothing left to quantize">,
+  ];
+}
+
+def ExpCast : Pass<"vcattn-expcast"> {
+  let summary = "Compute probabilities' codes by one multiply-add and a "
+                "conversion (changes numerics)";
+  let description = [{
+    The softmax cast of quantized attentions becomes `expcast`: the bits of the
+    E4M3 code are an affine function of the score, so that no exponential is
+    computed; docs/Numerics.md bounds the error.
+
+    ```mlir
+    %o = vcattn.quantized_attention %q8 scale %qs, %k8 scale %ks, %v8 scale %vs
+        {cast = #vcattn.cast<exact>, scale = 0.088 : f64} : ...
+    ```
+
+    becomes
+
+    ```mlir
+    %o = vcattn.quantized_attention %q8 scale %qs, %k8 scale %ks, %v8 scale %vs
+        {cast = #vcattn.cast<expcast>, scale = 0.088 : f64} : ...
+    ```
+
+    A plain `vcattn.attention` becomes a `vcattn.quantized_attention` with float
+    operands: only its probabilities are codes then.
+  }];
+  let dependentDialects = ["::vcattn::VCAttnDialect"];
+  let statistics = [
+    Statistic<"converted", "converted", "Attentions whose cast was changed">,
+    Statistic<"refused", "refused", "Attentions that had this cast already">,
+  ];
+}
+
+def Schedule : Pass<"vcattn-schedule"> {
+  let summary = "Choose target and schedule of quantized attentions";
+  let description = [{
+    Sets `target` and `schedule`, the target's default one with whatever the
+    options override. A schedule that the target has no room for is an error of
+    the attention, before any code exists.
+
+    ```mlir
+    %o = vcattn.quantized_attention ... {cast = #vcattn.cast<expcast>,
+        scale = 0.088 : f64} : ...
+    ```
+
+    becomes
+
+    ```mlir
+    %o = vcattn.quantized_attention ... {cast = #vcattn.cast<expcast>,
+        scale = 0.088 : f64, target = #vcattn.target<"sm_90a">,
+        schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, ...>} : ...
+    ```
+
+    A target that an attention has already is kept unless the `target` option is
+    given, a schedule is replaced.
+  }];
+  let dependentDialects = ["::vcattn::VCAttnDialect"];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"",
+           "Chip, for example sm_90a (the default where an attention has none)">,
+    Option<"tileQ", "tile-q", "int64_t", /*default=*/"0",
+           "Queries of a tile; 0 keeps the default, as below">,
+    Option<"tileK", "tile-k", "int64_t", /*default=*/"0", "Keys of a tile">,
+    Option<"stages", "stages", "int64_t", /*default=*/"0",
+           "Stages of the key and value pipeline">,
+    Option<"consumers", "consumers", "int64_t", /*default=*/"0",
+           "Warpgroups that compute">,
+    Option<"producerRegisters", "producer-registers", "int64_t",
+           /*default=*/"0", "Registers per thread of the producer">,
+    Option<"consumerRegisters", "consumer-registers", "int64_t",
+           /*default=*/"0", "Registers per thread of a consumer">,
+    Option<"pingPong", "ping-pong", "::vcattn::Toggle",
+           /*default=*/"::vcattn::Toggle::Default",
+           "Whether consumers take turns in issuing matrix operations",
+           [{::llvm::cl::values(
+               clEnumValN(::vcattn::Toggle::Default, "default", "as the target's schedule"),
+               clEnumValN(::vcattn::Toggle::On, "true", "yes"),
+               clEnumValN(::vcattn::Toggle::Off, "false", "no"))}]>,
+    Option<"promotion", "promotion", "int64_t", /*default=*/"0",
+           "Key tiles between promotions of the accumulator to FP32">,
+  ];
+  let statistics = [
+    Statistic<"scheduled", "scheduled", "Attentions that have a schedule now">,
+    Statistic<"refused", "refused", "Attentions that their target cannot run">,
+  ];
+}
+
+def PackOperands : Pass<"vcattn-pack-operands"> {
+  let summary = "Put scheduled attentions' operands in their kernel's order";
+  let description = [{
+    Turns each `vcattn.quantized_attention` that has a target into a
+    `vcattn.packed_attention`, one launch of the target's kernel, on packed
+    values and means.
+
+    ```mlir
+    %o = vcattn.quantized_attention %q8 scale %qs, %k8 scale %ks, %v8 scale %vs
+        means %m {cast = #vcattn.cast<expcast>, scale = 0.088 : f64,
+                  target = #vcattn.target<"sm_90a">, schedule = ...} : ...
+    ```
+
+    becomes
+
+    ```mlir
+    %vp = vcattn.pack_values %v8 : ...
+    %mp = vcattn.pack_means %m, %vs : ...
+    %e = tensor.empty() : tensor<1x4x2048x128xbf16>
+    %o = vcattn.packed_attention ins(%q8, %qs, %k8, %ks, %vp, %vs, %mp : ...)
+        outs(%e : ...) {scale = 0.088 : f64, ...} -> ...
+    ```
+
+    Without means, zeros are packed. What the kernel does not take is an error
+    that names it: float operands, a mask, causality, the exact cast, head or
+    value dimensions other than 128, a target without a kernel. Attentions
+    without a target are left to the CPU.
+  }];
+  let dependentDialects = ["::vcattn::VCAttnDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"packed", "packed", "Attentions that became kernel launches">,
+    Statistic<"refused", "refused", "Attentions that the kernel does not take">,
+  ];
+}
 
 #endif // VCATTN_TRANSFORMS_PASSES_TD

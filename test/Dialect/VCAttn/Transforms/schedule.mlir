@@ -1,0 +1,27 @@
+// RUN: vcattn-opt %s -vcattn-schedule | FileCheck %s
+// RUN: vcattn-opt %s -vcattn-schedule=target=sm_90a | FileCheck %s
+// RUN: vcattn-opt %s -vcattn-schedule="stages=3 promotion=64 ping-pong=false" | FileCheck %s --check-prefix=OPTIONS
+// RUN: vcattn-opt %s -vcattn-schedule=stages=3 -vcattn-schedule | FileCheck %s
+
+// CHECK-LABEL: func @codes
+// CHECK: vcattn.quantized_attention
+// CHECK-SAME: schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+// CHECK-SAME: target = #vcattn.target<"sm_90a">
+// OPTIONS-LABEL: func @codes
+// OPTIONS: stages = 3, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = false, promotion = 64>
+func.func @codes(%q: tensor<1x1x8x128xi8>, %qs: tensor<1x1x8xf32>, %k: tensor<1x1x8x128xi8>, %ks: tensor<1x1x1x4xf32>,
+                 %v: tensor<1x1x8x128xf8E4M3FN>, %vs: tensor<1x1x128xf32>) -> tensor<1x1x8x128xf32> {
+  %o = vcattn.quantized_attention %q scale %qs, %k scale %ks, %v scale %vs {cast = #vcattn.cast<expcast>, scale = 1.0 : f64}
+      : (tensor<1x1x8x128xi8>, tensor<1x1x8xf32>, tensor<1x1x8x128xi8>, tensor<1x1x1x4xf32>,
+         tensor<1x1x8x128xf8E4M3FN>, tensor<1x1x128xf32>) -> tensor<1x1x8x128xf32>
+  return %o : tensor<1x1x8x128xf32>
+}
+
+// Exact attention has no kernel to schedule.
+// CHECK-LABEL: func @exact
+// CHECK: vcattn.attention %{{.*}} {scale = 1.000000e+00 : f64}
+func.func @exact(%q: tensor<1x1x8x128xf32>) -> tensor<1x1x8x128xf32> {
+  %o = vcattn.attention %q, %q, %q {scale = 1.0 : f64}
+      : tensor<1x1x8x128xf32>, tensor<1x1x8x128xf32>, tensor<1x1x8x128xf32> -> tensor<1x1x8x128xf32>
+  return %o : tensor<1x1x8x128xf32>
+}
