@@ -223,9 +223,9 @@ def _expcast(x):
     """Code units -> (E4M3 codes, which would exceed 126).
 
     The code is that of cvt.rn.relu.f16 on x * 2^-24: the subnormal's bits, that is
-    x to nearest even, negatives 0, NaN 0x7FFF. Where m was raised to the largest x
-    no code exceeds 126, except when scores of more than 2^20 code units make x
-    itself inexact: 126 is then the limit.
+    x to nearest even, negatives 0, NaN 0x7FFF. Against a maximum just raised no
+    code exceeds 126, except where scores are so large that FP32 spaces them by
+    several code units; 126 is then the limit.
     """
     nan = np.isnan(x)
     rounded = np.rint(np.clip(np.where(nan, F32(0), x), 0, 1024))

@@ -1,0 +1,59 @@
+# ===- conftest.py - Running compiled functions from the tests -------------=== #
+#
+# Part of the vcattn project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===----------------------------------------------------------------------=== #
+"""The fixture `compiled`: IR text and arrays in, arrays out, through vcattn-run's CPU path.
+
+Tools are looked for in $VCATTN_BIN, else in build/bin. Without vcattn-run the
+tests that need it are skipped and say so; utils/test.sh always builds it.
+"""
+
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def find_tool(name):
+    folder = Path(os.environ.get("VCATTN_BIN", ROOT / "build" / "bin"))
+    tool = folder / name
+    if not tool.exists():
+        pytest.skip(f"{tool} is not built")
+    return tool
+
+
+class Compiled:
+    """Runs one function of a module on the CPU.
+
+    Arrays stand for tensors of the same shape; element types that NumPy lacks
+    travel as their bits (bf16 as uint16; f8E4M3FN as uint8).
+    """
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __call__(self, text, arguments, results, entry="main", options=()):
+        source = self.folder / "input.mlir"
+        source.write_text(text)
+        command = [find_tool("vcattn-run"), source, "--device=cpu", f"--entry={entry}", *options]
+        for i, array in enumerate(arguments):
+            path = self.folder / f"argument{i}.npy"
+            np.save(path, np.ascontiguousarray(array))
+            command.append(f"--arg={path}")
+        outputs = [self.folder / f"result{i}.npy" for i in range(results)]
+        command += [f"--out={i}={path}" for i, path in enumerate(outputs)]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}\n{text}"
+        return [np.load(path) for path in outputs]
+
+
+@pytest.fixture
+def compiled(tmp_path):
+    return Compiled(tmp_path)
