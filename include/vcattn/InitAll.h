@@ -18,6 +18,7 @@
 #include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
 #include "vcattn/Dialect/VCAttn/Transforms/BufferizableOpInterfaceImpl.h"
 #include "vcattn/Dialect/VCAttn/Transforms/Passes.h"
+#include "vcattn/Pipelines/Method.h"
 
 namespace vcattn {
 
@@ -31,6 +32,7 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
 inline void registerAllPasses() {
   registerVCAttnTransformsPasses();
   registerVCAttnConversionPasses();
+  registerMethodPipeline();
 }
 
 } // namespace vcattn
