@@ -39,19 +39,24 @@ class Compiled:
     def __init__(self, folder):
         self.folder = folder
 
-    def __call__(self, text, arguments, results, entry="main", options=()):
+    def __call__(self, text, arguments, types):
+        """The results of @main; `types` are ir_text.Tensor."""
+        shapes = [t.shape for t in types]
         source = self.folder / "input.mlir"
         source.write_text(text)
-        command = [find_tool("vcattn-run"), source, "--device=cpu", f"--entry={entry}", *options]
+        command = [find_tool("vcattn-run"), source, "--device=cpu", "--entry=main", "--repeat=0", "--rows=0"]
         for i, array in enumerate(arguments):
             path = self.folder / f"argument{i}.npy"
             np.save(path, np.ascontiguousarray(array))
             command.append(f"--arg={path}")
-        outputs = [self.folder / f"result{i}.npy" for i in range(results)]
+        outputs = [self.folder / f"result{i}.npy" for i in range(len(shapes))]
         command += [f"--out={i}={path}" for i, path in enumerate(outputs)]
+        command += [f"--result-shape={i}={'x'.join(map(str, shape))}" for i, shape in enumerate(shapes)]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}\n{text}"
-        return [np.load(path) for path in outputs]
+        results = [np.load(path) for path in outputs]
+        assert [x.shape for x in results] == list(map(tuple, shapes))
+        return results
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@
 # ===----------------------------------------------------------------------=== #
 """Text of a function that applies one level-2 op to its arguments.
 
-An operand is a Value: an array and its element type. `dynamic` leaves the
-number of tokens out of every type, so that the size comes with the data.
+An operand is a Value: an array and its element type; its type is a Tensor.
 """
 
 from typing import NamedTuple
@@ -47,14 +46,20 @@ def as_float(array, element):
     return bf16_value(array) if element == "bf16" else array.astype(F32)
 
 
-def tensor(shape, element, unknown=()):
-    """tensor<...>; sizes in `unknown` are left out."""
-    return (
-        "tensor<"
-        + "".join("?x" if i in unknown else f"{size}x" for i, size in enumerate(shape))
-        + element
-        + ">"
-    )
+class Tensor(NamedTuple):
+    """A type; sizes of the dimensions in `unknown` are left out of its text."""
+
+    shape: tuple
+    element: str
+    unknown: tuple = ()
+
+    def __str__(self):
+        sizes = ("?" if i in self.unknown else str(size) for i, size in enumerate(self.shape))
+        return f"tensor<{'x'.join([*sizes, self.element])}>"
+
+
+def join(types):
+    return ", ".join(map(str, types))
 
 
 def function(body, arguments, results):
@@ -62,7 +67,7 @@ def function(body, arguments, results):
     inputs = ", ".join(f"%{'abcdefgh'[i]}: {t}" for i, t in enumerate(arguments))
     names = ", ".join(f"%r#{i}" for i in range(len(results))) if len(results) > 1 else "%r"
     left = f"%r:{len(results)}" if len(results) > 1 else "%r"
-    types = ", ".join(results)
+    types = join(results)
     return f"func.func @main({inputs}) -> ({types}) {{\n  {left} = {body}\n  return {names} : {types}\n}}\n"
 
 
@@ -70,7 +75,7 @@ def method_op(name, operands, results, attributes="", word=""):
     """vcattn.NAME on its operands; `word` stands between the first and the second."""
     names = [f"%{'abcdefgh'[i]}" for i in range(len(operands))]
     listed = f"{names[0]} {word} {names[1]}" if word else ", ".join(names)
-    body = f"vcattn.{name} {listed} {{{attributes}}} : ({', '.join(operands)}) -> ({', '.join(results)})"
+    body = f"vcattn.{name} {listed} {{{attributes}}} : ({join(operands)}) -> ({join(results)})"
     return function(body, operands, results)
 
 
@@ -85,10 +90,10 @@ def attention_op(name, operands, results, attributes):
         listed += f"{word}%{'abcdefgh'[i]}"
     types = [t for _, t in operands]
     if name == "quantized_attention":
-        ending = f"({', '.join(types)}) -> ({', '.join(results)})"
+        ending = f"({join(types)}) -> ({join(results)})"
         return function(f"vcattn.{name} {listed} {{{attributes}}} : {ending}", types, results)
     for i, (role, t) in enumerate(operands):
         if role in ("mask", "means"):
             listed = listed.replace(f" {role} %{'abcdefgh'[i]}", f" {role} %{'abcdefgh'[i]} : {t}")
-    ending = f"{', '.join(types[:3])} -> {', '.join(results)}"
+    ending = f"{join(types[:3])} -> {join(results)}"
     return function(f"vcattn.{name} {listed} {{{attributes}}} : {ending}", types, results)

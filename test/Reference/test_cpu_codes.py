@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import vcattn_reference as ref
-from ir_text import as_float, attention_op, method_op, tensor, value
+from ir_text import Tensor, as_float, attention_op, method_op, value
 from vcattn_reference import F32, inputs, relative_l2
 
 equal = np.testing.assert_array_equal
@@ -43,7 +43,7 @@ def sample(tokens, *, heads=2, dim=64, kind="outliers", layout="bhtd", which=1, 
 def types_of(x, element, layout, dynamic):
     token_dim = 1 if layout == "bthd" else 2
     unknown = (token_dim,) if dynamic else ()
-    return tensor(x.shape, element, unknown), tensor(x.shape, "f32", unknown)
+    return Tensor(x.shape, element, unknown), Tensor(x.shape, "f32", unknown)
 
 
 # ===--- The steps of the method -------------------------------------------=== #
@@ -55,8 +55,9 @@ def types_of(x, element, layout, dynamic):
 def test_center_keys(compiled, tokens, layout, element):
     x = sample(tokens, layout=layout, element=element)
     operand, result = types_of(x, element, layout, dynamic=tokens == 1000)
-    text = method_op("center_keys", [operand], [result, tensor((2, 2, 64), "f32")], layout_attribute(layout))
-    centred, mean = compiled(text, [value(x, element).array], 2)
+    results = [result, Tensor((2, 2, 64), "f32")]
+    text = method_op("center_keys", [operand], results, layout_attribute(layout))
+    centred, mean = compiled(text, [value(x, element).array], results)
     want, want_mean = ref.center_keys(x, layout)
     equal(mean, want_mean)
     equal(centred, want)
@@ -67,9 +68,8 @@ def test_center_keys(compiled, tokens, layout, element):
 def test_hadamard(compiled, dim, element):
     x = sample(130, dim=dim, element=element)
     operand, result = types_of(x, element, "bhtd", dynamic=dim == 64)
-    equal(
-        compiled(method_op("hadamard", [operand], [result]), [value(x, element).array], 1)[0], ref.hadamard(x)
-    )
+    (got,) = compiled(method_op("hadamard", [operand], [result]), [value(x, element).array], [result])
+    equal(got, ref.hadamard(x))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -79,14 +79,15 @@ def test_hadamard(compiled, dim, element):
 def test_cluster(compiled, tokens, clusters, iterations, layout):
     x = sample(tokens, kind="clustered", which=2, layout=layout, dim=32)
     operand, _ = types_of(x, "bf16", layout, dynamic=tokens == 1000)
-    order = tensor((2, 2, tokens), "i32", (2,) if tokens == 1000 else ())
+    order = Tensor((2, 2, tokens), "i32", (2,) if tokens == 1000 else ())
+    results = [order, Tensor((2, 2, clusters, 32), "f32")]
     text = method_op(
         "cluster",
         [operand],
-        [order, tensor((2, 2, clusters, 32), "f32")],
+        results,
         f"clusters = {clusters} : i64, iterations = {iterations} : i64, {layout_attribute(layout)}",
     )
-    permutation, centroids = compiled(text, [value(x, "bf16").array], 2)
+    permutation, centroids = compiled(text, [value(x, "bf16").array], results)
     want = ref.cluster(x, clusters, iterations, layout)
     equal(centroids, want.centroids)
     equal(permutation, want.permutation)
@@ -101,9 +102,9 @@ def test_gather_tokens(compiled, tokens, layout, element):
     order[0, 0, 0], order[1, 1, -1] = -4, tokens + 3
     operand, _ = types_of(x, element, layout, dynamic=False)
     text = method_op(
-        "gather_tokens", [operand, tensor(order.shape, "i32")], [operand], layout_attribute(layout)
+        "gather_tokens", [operand, Tensor(order.shape, "i32")], [operand], layout_attribute(layout)
     )
-    (got,) = compiled(text, [value(x, element).array, order], 1)
+    (got,) = compiled(text, [value(x, element).array, order], [operand])
     equal(as_float(got, element), ref.gather_tokens(x, order, layout))
 
 
@@ -113,9 +114,9 @@ def test_block_residual(compiled, tokens, layout):
     x = sample(tokens, layout=layout, which=2)
     dynamic = tokens == 1000
     operand, result = types_of(x, "bf16", layout, dynamic)
-    means = tensor((2, 2, -(-tokens // 128), 64), "f32", (2,) if dynamic else ())
+    means = Tensor((2, 2, -(-tokens // 128), 64), "f32", (2,) if dynamic else ())
     text = method_op("block_residual", [operand], [result, means], layout_attribute(layout))
-    residual, means = compiled(text, [value(x, "bf16").array], 2)
+    residual, means = compiled(text, [value(x, "bf16").array], [result, means])
     want, want_means = ref.block_residual(x, layout)
     equal(means, want_means)
     equal(residual, want)
@@ -135,23 +136,23 @@ def quantized(compiled, x, element, format, granularity, options, layout="bhtd",
     """(what the compiled op gives, what the reference gives)."""
     want = ref.quantize(x, format, granularity, layout=layout, bound=bound, **options)
     stored = "f8E4M3FN" if format == "f8E4M3FN" else "i8"
-    results = [tensor(want.codes.shape, stored), tensor(want.scales.shape, "f32")]
+    results = [Tensor(want.codes.shape, stored), Tensor(want.scales.shape, "f32")]
     if want.micro_scales is not None:
-        results.append(tensor(want.micro_scales.shape, "f8E4M3FN"))
+        results.append(Tensor(want.micro_scales.shape, "f8E4M3FN"))
     attributes = [
         f"format = #vcattn.format<{format}>",
         f"granularity = #vcattn.granularity<{granularity}>",
         layout_attribute(layout),
         *(f"{k} = {v} : i64" for k, v in options.items()),
     ]
-    operands, arrays = [tensor(x.shape, element)], [value(x, element).array]
+    operands, arrays = [Tensor(x.shape, element)], [value(x, element).array]
     if bound is not None:
-        operands.append(tensor(bound.shape, "f32"))
+        operands.append(Tensor(bound.shape, "f32"))
         arrays.append(bound)
     text = method_op(
         "quantize", operands, results, ", ".join(attributes), "bound" if bound is not None else ""
     )
-    return compiled(text, arrays, len(results)), want
+    return compiled(text, arrays, results), want
 
 
 def check_quantized(got, want):
@@ -225,13 +226,10 @@ def test_every_rounding_to_e4m3(compiled):
 def test_pack_values(compiled, tokens, layout):
     codes = in_layout(RNG.integers(0, 255, (2, 2, tokens, 64), np.uint8), layout)
     want = ref.pack_values(codes, layout)
-    text = method_op(
-        "pack_values",
-        [tensor(codes.shape, "f8E4M3FN")],
-        [tensor(want.shape, "f8E4M3FN")],
-        layout_attribute(layout),
-    )
-    equal(compiled(text, [codes], 1)[0].view(np.uint8), want)
+    result = Tensor(want.shape, "f8E4M3FN")
+    text = method_op("pack_values", [Tensor(codes.shape, "f8E4M3FN")], [result], layout_attribute(layout))
+    (got,) = compiled(text, [codes], [result])
+    equal(got.view(np.uint8), want)
 
 
 @pytest.mark.parametrize("tiles", [1, 8, 17])
@@ -239,10 +237,10 @@ def test_pack_means(compiled, tiles):
     means = RNG.standard_normal((2, 2, tiles, 64), F32)
     scale = np.abs(RNG.standard_normal((2, 2, 64), F32)) * F32(0.01)
     want = ref.pack_means(means, scale)
-    text = method_op(
-        "pack_means", [tensor(means.shape, "f32"), tensor(scale.shape, "f32")], [tensor(want.shape, "f16")]
-    )
-    equal(compiled(text, [means, scale], 1)[0].view(np.uint16), want)
+    result = Tensor(want.shape, "f16")
+    text = method_op("pack_means", [Tensor(means.shape, "f32"), Tensor(scale.shape, "f32")], [result])
+    (got,) = compiled(text, [means, scale], [result])
+    equal(got.view(np.uint16), want)
 
 
 # ===--- Attention ---------------------------------------------------------=== #
@@ -258,7 +256,7 @@ def attend(compiled, x, *, cast, scale, layout="bhtd", causal="none", mask=None,
     operands = [
         (
             role,
-            tensor(
+            Tensor(
                 y.array.shape,
                 y.element,
                 (token_dim,) if dynamic and role in ("query", "key", "value") else (),
@@ -269,8 +267,8 @@ def attend(compiled, x, *, cast, scale, layout="bhtd", causal="none", mask=None,
     shape = (*q.shape[:3], v.shape[3])
     rows = in_layout(q, layout).shape[:3]
     results = [
-        tensor(shape, result, (token_dim,) if dynamic else ()),
-        tensor(rows, "f32", (2,) if dynamic else ()),
+        Tensor(shape, result, (token_dim,) if dynamic else ()),
+        Tensor(rows, "f32", (2,) if dynamic else ()),
     ]
     text = attention_op(
         "quantized_attention",
@@ -279,7 +277,7 @@ def attend(compiled, x, *, cast, scale, layout="bhtd", causal="none", mask=None,
         f"scale = {scale!r} : f64, cast = #vcattn.cast<{cast}>, causal = #vcattn.causality<{causal}>, "
         + layout_attribute(layout),
     )
-    out, lse = compiled(text, [y.array for _, y in x], 2)
+    out, lse = compiled(text, [y.array for _, y in x], results)
     return as_float(out, result), lse
 
 
@@ -428,8 +426,8 @@ def test_exact_attention(compiled, name, element, layout):
     operands = [("query", value(q, element)), ("key", value(k, element)), ("value", value(v, element))]
     if "mask" in options:
         operands.append(("mask", value(options["mask"])))
-    types = [(role, tensor(x.array.shape, x.element)) for role, x in operands]
-    results = [tensor((*q.shape[:3], 32), "f32"), tensor((1, 4, 150), "f32")]
+    types = [(role, Tensor(x.array.shape, x.element)) for role, x in operands]
+    results = [Tensor((*q.shape[:3], 32), "f32"), Tensor((1, 4, 150), "f32")]
     text = attention_op(
         "attention",
         types,
@@ -437,7 +435,7 @@ def test_exact_attention(compiled, name, element, layout):
         f"scale = 0.125 : f64, causal = #vcattn.causality<{options.get('causal', 'none')}>, "
         + layout_attribute(layout),
     )
-    out, lse = compiled(text, [x.array for _, x in operands], 2)
+    out, lse = compiled(text, [x.array for _, x in operands], results)
     want, want_lse = ref.attention(q, k, v, scale=0.125, layout=layout, **options)
     assert relative_l2(out, want) < 2e-6
     np.testing.assert_allclose(lse, want_lse, rtol=1e-5, atol=1e-5)
