@@ -1,0 +1,19 @@
+//===- Cuda.cpp - Compile for the GPU and call ----------------------------===//
+//
+// Part of the vcattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Function.h"
+
+using namespace vcattn;
+using namespace vcattn::run;
+
+llvm::Expected<std::unique_ptr<Function>>
+vcattn::run::compileForCuda(mlir::ModuleOp, const Entry &,
+                            const std::optional<std::string> &,
+                            MethodSummary &) {
+  return llvm::createStringError("--device=cuda is not built in");
+}
