@@ -9,6 +9,7 @@
 #ifndef VCATTN_CONVERSION_PASSES_H
 #define VCATTN_CONVERSION_PASSES_H
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/Pass.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
 

@@ -65,4 +65,108 @@ def VCAttnForallToGPULaunch
   ];
 }
 
+def VCAttnMergeKernels : Pass<"vcattn-merge-kernels", "::mlir::ModuleOp"> {
+  let summary = "Move all kernels into one gpu.module";
+  let description = [{
+    So that there is one image to compile and to load. Kernels whose names
+    collide get a number, and `gpu.launch_func` follows.
+
+    ```mlir
+    gpu.module @a { gpu.func @f() kernel { gpu.return } }
+    gpu.module @b { gpu.func @g() kernel { gpu.return } }
+    ```
+
+    becomes
+
+    ```mlir
+    gpu.module @vcattn_kernels {
+      gpu.func @f() kernel { gpu.return }
+      gpu.func @g() kernel { gpu.return }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::gpu::GPUDialect"];
+  let options = [
+    Option<"name", "name", "std::string", "\"vcattn_kernels\"",
+           "Name of the module">,
+  ];
+  let statistics = [
+    Statistic<"numModules", "modules", "Modules merged">,
+  ];
+}
+
+def VCAttnLowerKernels : Pass<"vcattn-lower-kernels", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Lower a gpu.module to the NVVM and LLVM dialects";
+  let description = [{
+    Converts what is left of a kernel once structured control flow and the
+    kernel ops of vcattn are gone (arith, cf, func, gpu, math, memref, vector),
+    with 64-bit indices. Floating-point operations become instructions one by
+    one, contracted nowhere: `math.fma` is fma.rn, `arith.divf` div.rn,
+    `arith.maximumf` max.NaN; `math.exp2` and `math.log2` are ex2.approx and
+    lg2.approx, f32 only. Mathematics without an instruction is refused.
+
+    ```mlir
+    gpu.func @f_0(%x: memref<?xf32>) kernel {
+      %i = gpu.block_id x
+      ...
+      %1 = math.fma %0, %0, %0 : f32
+    ```
+
+    becomes
+
+    ```mlir
+    llvm.func @f_0(%p: !llvm.ptr, %q: !llvm.ptr, %offset: i64, %size: i64, %stride: i64)
+        attributes {gpu.kernel, nvvm.kernel} {
+      %b = nvvm.read.ptx.sreg.ctaid.x : i32
+      ...
+      %1 = llvm.intr.fma(%0, %0, %0) : (f32, f32, f32) -> f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect"];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Kernels lowered">,
+  ];
+}
+
+def VCAttnSerializeKernels
+    : Pass<"vcattn-serialize-kernels", "::mlir::ModuleOp"> {
+  let summary = "Compile every gpu.module to PTX or to a cubin";
+  let description = [{
+    Translates each `gpu.module`, whose functions are in the LLVM and NVVM
+    dialects, to LLVM IR and PTX, assembles it if a cubin is wanted, and puts a
+    `gpu.binary` in its place. LLVM's optimizer does not run, no floating-point
+    operation is contracted, and inline assembly is convergent. A call to
+    anything but a function of the module is an error, and so is a message of
+    ptxas that it serializes wgmma.
+
+    ```mlir
+    gpu.module @f_kernels {
+      llvm.func @f_0(%x: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} { ... }
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    gpu.binary @f_kernels [#gpu.object<#nvvm.target<chip = "sm_90a", ...>, bin = "...">]
+    ```
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", "\"sm_90a\"",
+           "The chip, as in #vcattn.target">,
+    Option<"format", "format", "std::string", "\"cubin\"",
+           "ptx, or cubin, which takes ptxas">,
+    Option<"ptxas", "ptxas", "std::string", "\"\"",
+           "The ptxas to run; otherwise it is looked for in PATH, CUDA_HOME, "
+           "CUDA_PATH, CUDA_ROOT and /usr/local/cuda">,
+    Option<"report", "report", "bool", "false",
+           "Remark on each kernel's registers, stack and spills">,
+  ];
+  let statistics = [
+    Statistic<"numModules", "modules", "Modules compiled">,
+    Statistic<"numBytes", "bytes", "Bytes of PTX or cubins">,
+  ];
+}
+
 #endif // VCATTN_CONVERSION_PASSES_TD

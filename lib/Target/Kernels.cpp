@@ -1,0 +1,101 @@
+//===- Kernels.cpp - From LLVM IR to PTX ----------------------------------===//
+//
+// Part of the vcattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// LLVM's optimizer does not run on kernels: they come out of MLIR as they are
+// meant, and what it would do to a kernel that is scheduled by hand is not
+// wanted. The code generator's own passes run at -O3.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LLVMDiagnostics.h"
+#include "mlir/IR/Diagnostics.h"
+#include "vcattn/Target/Emit.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+using namespace vcattn;
+
+/// The PTX version that brought each chip, so that the oldest driver which can
+/// run it also takes its PTX.
+static StringRef getPTXFeature(StringRef chip) {
+  return llvm::StringSwitch<StringRef>(chip)
+      .Case("sm_90a", "+ptx80")
+      .Case("sm_100a", "+ptx86")
+      .Case("sm_120a", "+ptx87")
+      .Case("sm_103a", "+ptx88")
+      .Default("");
+}
+
+static FailureOr<std::unique_ptr<llvm::TargetMachine>>
+createTargetMachine(StringRef chip, Location loc) {
+  static bool initialized = [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    return true;
+  }();
+  (void)initialized;
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string error;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return emitError(loc, "this LLVM has no NVPTX target: ") << error;
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, chip, getPTXFeature(chip), options, std::nullopt, std::nullopt,
+      llvm::CodeGenOptLevel::Aggressive));
+}
+
+LogicalResult vcattn::prepareKernels(llvm::Module &module, StringRef chip,
+                                     Location loc) {
+  FailureOr<std::unique_ptr<llvm::TargetMachine>> machine =
+      createTargetMachine(chip, loc);
+  if (failed(machine))
+    return failure();
+  module.setTargetTriple((*machine)->getTargetTriple());
+  module.setDataLayout((*machine)->createDataLayout());
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function)) {
+      auto *call = dyn_cast<llvm::CallBase>(&instruction);
+      if (!call || !call->isInlineAsm())
+        continue;
+      // Warp-wide instructions must not be duplicated into branches. The LLVM
+      // dialect's inline_asm cannot carry the attribute.
+      call->setConvergent();
+      function.setConvergent();
+    }
+  return success();
+}
+
+FailureOr<std::string> vcattn::emitPTX(llvm::Module &module, StringRef chip,
+                                       Location loc) {
+  FailureOr<std::unique_ptr<llvm::TargetMachine>> machine =
+      createTargetMachine(chip, loc);
+  if (failed(machine))
+    return failure();
+  LLVMDiagnostics diagnostics(module.getContext(), loc);
+  SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager passes;
+  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr,
+                                      llvm::CodeGenFileType::AssemblyFile))
+    return emitError(loc, "LLVM cannot emit PTX for ") << chip;
+  passes.run(module);
+  if (diagnostics.hadError())
+    return failure();
+  return text.str().str();
+}
