@@ -19,6 +19,7 @@
 #include "vcattn/Dialect/VCAttn/Transforms/BufferizableOpInterfaceImpl.h"
 #include "vcattn/Dialect/VCAttn/Transforms/Passes.h"
 #include "vcattn/Pipelines/Method.h"
+#include "vcattn/Pipelines/Pipelines.h"
 
 namespace vcattn {
 
@@ -33,6 +34,7 @@ inline void registerAllPasses() {
   registerVCAttnTransformsPasses();
   registerVCAttnConversionPasses();
   registerMethodPipeline();
+  registerToCPUPipeline();
 }
 
 } // namespace vcattn

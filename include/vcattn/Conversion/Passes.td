@@ -11,6 +11,148 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ConvertVCAttnToLoops : Pass<"convert-vcattn-to-loops"> {
+  let summary = "Lower the method and attention ops to parallel loops";
+  let description = [{
+    Each op on tensors becomes `scf.forall` loops with independent iterations,
+    every iteration writing one slice of each output, and vector arithmetic
+    inside. Bufferization turns them into loops that write in place. The
+    arithmetic is that of docs/Numerics.md, operation by operation, so that
+    results do not depend on the options.
+
+    With `target=gpu` iterations are meant to be threads: attention ops stay,
+    no iteration allocates memory, and clustering trades work for parallelism.
+
+    Batch, heads and tokens may be dynamic; the last dimension may not.
+
+    ```mlir
+    %0 = vcattn.gather_tokens %x, %p
+        : (tensor<1x4x?x64xf32>, tensor<1x4x?xi32>) -> tensor<1x4x?x64xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = scf.forall (%b, %h, %t, %c) in (1, 4, %n, 1)
+        shared_outs(%out = %empty) -> (tensor<1x4x?x64xf32>) {
+      %i = tensor.extract %p[%b, %h, %t] : tensor<1x4x?xi32>
+      ...
+      %v = vector.transfer_read %x[%b, %h, %from, %c0], %pad
+          : tensor<1x4x?x64xf32>, vector<16xf32>
+      ...
+      scf.forall.in_parallel {
+        tensor.parallel_insert_slice %row into %out[%b, %h, %t, 0]
+            [1, 1, 1, 64] [1, 1, 1, 1] : tensor<64xf32> into tensor<1x4x?x64xf32>
+      }
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::ub::UBDialect", "::mlir::vector::VectorDialect"];
+  let options = [
+    Option<"vectorWidth", "vector-width", "int64_t", "0",
+           "Channels that one iteration handles, where it can; 0: all of them">,
+    Option<"target", "target", "std::string", "\"cpu\"",
+           "What iterations are meant for: cpu or gpu">,
+  ];
+  let statistics = [
+    Statistic<"numLowered", "lowered", "Ops lowered to loops">,
+  ];
+}
+
+def VCAttnCPUInterface : Pass<"vcattn-cpu-interface", "::mlir::ModuleOp"> {
+  let summary = "Give entry functions on memrefs their C interface";
+  let description = [{
+    Entry functions (those with the attribute `vcattn.entry`, or, if none has
+    it, the public ones) get `llvm.emit_c_interface`. If the shapes of all their
+    results are static, results become arguments that the caller provides;
+    otherwise they are returned. Copies become loops, so that none is left to
+    call a runtime library for.
+
+    ```mlir
+    func.func @f(%x: memref<4xf32>) -> memref<4xf32> {
+      %0 = memref.alloc() : memref<4xf32>
+      ...
+      return %0 : memref<4xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%x: memref<4xf32>, %0: memref<4xf32>)
+        attributes {llvm.emit_c_interface} {
+      ...
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect"];
+  let statistics = [
+    Statistic<"numFunctions", "functions", "Functions with a C interface">,
+    Statistic<"numCopies", "copies", "Copies that became loops">,
+  ];
+}
+
+def VCAttnExpandNarrowFloats : Pass<"vcattn-expand-narrow-floats"> {
+  let summary = "Expand conversions of bf16 and f8E4M3FN to integer arithmetic";
+  let description = [{
+    `arith.extf` and `arith.truncf` from and to bf16 and f8E4M3FN become integer
+    arithmetic, exact to the last bit, subnormals included (`arith.truncf` to
+    f8E4M3FN gives NaN beyond 448, as its definition says). Any other arithmetic
+    on bf16 or a float of 8 bits or fewer is an error: nothing below would
+    compute it, or would compute it wrongly. To have it computed in f32, run
+    `arith-emulate-unsupported-floats` first.
+
+    ```mlir
+    %0 = arith.extf %x : bf16 to f32
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = arith.bitcast %x : bf16 to i16
+    %2 = arith.extui %1 : i16 to i32
+    %3 = arith.shli %2, %c16 : i32
+    %0 = arith.bitcast %3 : i32 to f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+  let statistics = [
+    Statistic<"numExpanded", "expanded", "Conversions expanded">,
+  ];
+}
+
+def VCAttnProtectArguments
+    : Pass<"vcattn-protect-arguments", "::mlir::ModuleOp"> {
+  let summary = "Keep bufferization from writing to a caller's tensors";
+  let description = [{
+    One-shot bufferization takes a function's arguments for its own and may
+    write to one that is not read again. The arguments of entry functions (those
+    with the attribute `vcattn.entry`, or, if none has it, the public ones)
+    belong to a caller who knows nothing of that: they are marked read-only.
+
+    ```mlir
+    func.func @f(%x: tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%x: tensor<4xf32> {bufferization.writable = false})
+        -> tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+  let statistics = [
+    Statistic<"numProtected", "protected", "Arguments marked read-only">,
+  ];
+}
+
 def VCAttnForallToGPULaunch
     : Pass<"vcattn-forall-to-gpu-launch", "::mlir::ModuleOp"> {
   let summary = "Launch every parallel loop of an entry function on the GPU";

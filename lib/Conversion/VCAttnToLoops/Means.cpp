@@ -1,0 +1,129 @@
+//===- Means.cpp - center_keys and block_residual as loops ----------------===//
+//
+// Part of the vcattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Both start from sums over blocks of 128 tokens, each in token order from 0.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LoopBuilder.h"
+
+using namespace mlir;
+using namespace vcattn;
+
+/// Tokens of block `block`: [first, second).
+static std::pair<Value, Value> tokensOfBlock(LoopBuilder &b, Value block,
+                                             Value tokens) {
+  Value first = b.mul(block, b.index(kBlockTokens));
+  return {first, b.minS(b.add(first, b.index(kBlockTokens)), tokens)};
+}
+
+/// The sums of each block of 128 tokens, [B, H, blocks, D]; divided by the
+/// number of tokens in the block if `divide`.
+static Value sumBlocks(LoopBuilder &b, Value input, Layout layout,
+                       bool divide) {
+  TokenSizes n = b.sizes(input, layout);
+  int64_t width = b.width(n.dim), lanes = LoopBuilder::lanes(width);
+  Value blocks = b.ceilDiv(n.tokens, kBlockTokens);
+  Value sums =
+      b.empty({n.batch, n.heads, blocks, b.index(n.dim)}, b.getF32Type());
+  return b.forall(
+      {n.batch, n.heads, blocks, b.index(n.dim / width)}, {sums},
+      [&](ArrayRef<Value> i, ArrayRef<Value> out) {
+        Value channel = b.mul(i[3], b.index(width));
+        auto [first, last] = tokensOfBlock(b, i[2], n.tokens);
+        auto vector = VectorType::get({lanes}, b.getF32Type());
+        SmallVector<Value> zeros(width / lanes, b.floatConstant(vector, 0.0));
+        SmallVector<Value> sum =
+            b.loop(first, last, zeros, [&](Value token, ArrayRef<Value> sum) {
+              TokenIndex at{i[0], i[1], token, channel};
+              SmallVector<Value> x =
+                  b.readF32(input, at.in(layout), width, lanes);
+              for (auto [value, partial] : llvm::zip_equal(x, sum))
+                value = b.addF(partial, value);
+              return x;
+            });
+        if (divide) {
+          Value count = b.splat(b.toF32(b.sub(last, first)), lanes);
+          for (Value &value : sum)
+            value = b.divF(value, count);
+        }
+        LoopBuilder::Slice slice =
+            b.row(out[0], {i[0], i[1], i[2], channel}, width);
+        slice.tensor = b.writeAll(sum, slice.tensor, {b.index(0)});
+        return SmallVector<LoopBuilder::Slice>{slice};
+      })[0];
+}
+
+/// input - means: `means` is read at the indices that `meanOf` gives.
+static Value subtract(LoopBuilder &b, Value input, Layout layout, Value means,
+                      function_ref<SmallVector<Value>(TokenIndex)> meanOf) {
+  TokenSizes n = b.sizes(input, layout);
+  int64_t width = b.width(n.dim), lanes = LoopBuilder::lanes(width);
+  Value result = b.emptyLike(input, b.getF32Type());
+  return b.forall(
+      {n.batch, n.heads, n.tokens, b.index(n.dim / width)}, {result},
+      [&](ArrayRef<Value> i, ArrayRef<Value> out) {
+        TokenIndex at{i[0], i[1], i[2], b.mul(i[3], b.index(width))};
+        SmallVector<Value> x = b.readF32(input, at.in(layout), width, lanes);
+        SmallVector<Value> mean = b.readF32(means, meanOf(at), width, lanes);
+        for (auto [value, center] : llvm::zip_equal(x, mean))
+          value = b.subF(value, center);
+        LoopBuilder::Slice slice = b.row(out[0], at.in(layout), width);
+        slice.tensor = b.writeAll(x, slice.tensor, {b.index(0)});
+        return SmallVector<LoopBuilder::Slice>{slice};
+      })[0];
+}
+
+Lowered vcattn::lowerCenterKeys(LoopBuilder &b, CenterKeysOp op) {
+  if (failed(checkStaticDim(op, op.getKey(), "key")))
+    return failure();
+  Layout layout = op.getLayout();
+  TokenSizes n = b.sizes(op.getKey(), layout);
+  int64_t width = b.width(n.dim), lanes = LoopBuilder::lanes(width);
+  Value sums = sumBlocks(b, op.getKey(), layout, /*divide=*/false);
+  Value blocks = b.dim(sums, 2);
+  Value mean = b.empty({n.batch, n.heads, b.index(n.dim)}, b.getF32Type());
+  mean = b.forall(
+      {n.batch, n.heads, b.index(n.dim / width)}, {mean},
+      [&](ArrayRef<Value> i, ArrayRef<Value> out) {
+        Value channel = b.mul(i[2], b.index(width));
+        auto vector = VectorType::get({lanes}, b.getF32Type());
+        SmallVector<Value> zeros(width / lanes, b.floatConstant(vector, 0.0));
+        SmallVector<Value> total = b.loop(
+            b.index(0), blocks, zeros, [&](Value block, ArrayRef<Value> total) {
+              SmallVector<Value> x =
+                  b.readF32(sums, {i[0], i[1], block, channel}, width, lanes);
+              for (auto [value, partial] : llvm::zip_equal(x, total))
+                value = b.addF(partial, value);
+              return x;
+            });
+        Value count = b.splat(b.toF32(n.tokens), lanes);
+        for (Value &value : total)
+          value = b.divF(value, count);
+        LoopBuilder::Slice slice = b.row(out[0], {i[0], i[1], channel}, width);
+        slice.tensor = b.writeAll(total, slice.tensor, {b.index(0)});
+        return SmallVector<LoopBuilder::Slice>{slice};
+      })[0];
+  Value result = subtract(b, op.getKey(), layout, mean, [](TokenIndex at) {
+    return SmallVector<Value>{at.batch, at.head, at.channel};
+  });
+  return SmallVector<Value>{result, mean};
+}
+
+Lowered vcattn::lowerBlockResidual(LoopBuilder &b, BlockResidualOp op) {
+  if (failed(checkStaticDim(op, op.getValue(), "value")))
+    return failure();
+  Value means = sumBlocks(b, op.getValue(), op.getLayout(), /*divide=*/true);
+  Value residual =
+      subtract(b, op.getValue(), op.getLayout(), means, [&](TokenIndex at) {
+        Value block =
+            arith::DivUIOp::create(b, at.token, b.index(kBlockTokens));
+        return SmallVector<Value>{at.batch, at.head, block, at.channel};
+      });
+  return SmallVector<Value>{residual, means};
+}
