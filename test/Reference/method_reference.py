@@ -58,6 +58,17 @@ def center_keys(k, layout="bhtd"):
     return as_layout(x - mean[:, :, None], layout), mean
 
 
+def correct_lse(q, mean, lse, scale, layout="bhtd"):
+    """lse + scale * <q, mean>: what centring took away from every score of a query. An lse of -inf stays."""
+    q = heads_first(np.asarray(q, F32), layout)
+    mean = np.repeat(mean, q.shape[1] // mean.shape[1], 1)
+    dot = np.zeros(q.shape[:3], F32)
+    with np.errstate(invalid="ignore"):
+        for d in range(q.shape[3]):
+            dot = fma32(q[..., d], mean[..., d][:, :, None], dot)
+        return np.where(lse == -np.inf, lse, lse + F32(scale) * dot)
+
+
 def hadamard(x):
     """x * H / sqrt(D) over the last dimension, D a power of two: log2(D) butterfly stages, one multiplication."""
     x = np.asarray(x, F32)

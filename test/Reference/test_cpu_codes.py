@@ -63,6 +63,18 @@ def test_center_keys(compiled, tokens, layout, element):
     equal(centred, want)
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("element", ["bf16", "f32"])
+def test_correct_lse(compiled, element, layout):
+    q = inputs("gaussian", 4, 70, dim=48, dtype=element, layout=layout)[0]
+    mean, lse = RNG.standard_normal((1, 2, 48), F32), RNG.standard_normal((1, 4, 70), F32)
+    lse[0, 1, 3] = -np.inf
+    operands = [Tensor(q.shape, element), Tensor(mean.shape, "f32"), Tensor(lse.shape, "f32")]
+    text = method_op("correct_lse", operands, operands[2:], f"scale = 0.3 : f64, {layout_attribute(layout)}")
+    (got,) = compiled(text, [value(q, element).array, mean, lse], operands[2:])
+    equal(got, ref.correct_lse(q, mean, lse, 0.3, layout))
+
+
 @pytest.mark.parametrize("dim", [1, 2, 8, 64, 128, 256])
 @pytest.mark.parametrize("element", ["bf16", "f32"])
 def test_hadamard(compiled, dim, element):

@@ -14,10 +14,12 @@ from vcattn_reference import (
     BLOCK,
     F32,
     KINDS,
+    attention,
     block_residual,
     bf16_round,
     center_keys,
     cluster,
+    correct_lse,
     dequantize,
     e4m3_decode,
     f16_bits,
@@ -60,6 +62,22 @@ def test_key_mean_is_summed_block_by_block(tokens):
             total = total + block
         assert mean[0, h, d] == total / F32(tokens)
     equal(centred, k - mean[:, :, None])
+
+
+def test_lse_correction_is_what_centring_took_away():
+    q, k, v = inputs("video", 4, 20, kv_heads=2, kv_tokens=150, dim=32)
+    centred, mean = center_keys(k)
+    (_, want), (_, lse) = (attention(q, x, v, scale=0.3) for x in (k, centred))
+    lse = lse.astype(F32)
+    lse[0, 0, 0] = -np.inf
+    got = correct_lse(q, mean, lse, 0.3)
+    assert got[0, 0, 0] == -np.inf and np.abs(want - lse)[0, 1].max() > 1
+    np.testing.assert_allclose(got[0, 1:], want[0, 1:], atol=1e-4)
+    equal(correct_lse(swap(q), mean, lse, 0.3, "bthd"), got)
+    dot = F32(0)
+    for x, y in zip(q[0, 3, 7], mean[0, 1]):
+        dot = fma32(x, y, dot)
+    assert got[0, 3, 7] == lse[0, 3, 7] + F32(0.3) * dot
 
 
 @pytest.mark.parametrize("tokens", [1, 5, 127, 128, 129, 300])
