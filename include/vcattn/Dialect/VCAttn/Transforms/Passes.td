@@ -17,6 +17,50 @@
 
 include "mlir/Pass/PassBase.td"
 
+def OutlineAttention : Pass<"vcattn-outline-attention", "::mlir::ModuleOp"> {
+  let summary = "Give each attention that has company a function of its own";
+  let description = [{
+    Every `vcattn.attention` of a function that holds anything else moves to a
+    private function `@<function>_attention<N>` with the attribute
+    `vcattn.entry`, and a call takes its place. Nothing else changes: reshapes,
+    transposes and whatever a model does around attention stay in the caller.
+
+    ```mlir
+    func.func @f(%q: ..., %k: ..., %v: ...) -> ... {
+      %o = vcattn.attention %q, %k, %v {scale = 0.088 : f64} : ...
+      %r = linalg.exp ins(%o : ...) outs(%e : ...) -> ...
+      return %r : ...
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%q: ..., %k: ..., %v: ...) -> ... {
+      %o = call @f_attention0(%q, %k, %v) : ...
+      %r = linalg.exp ins(%o : ...) outs(%e : ...) -> ...
+      return %r : ...
+    }
+    func.func private @f_attention0(%q: ..., %k: ..., %v: ...) -> ...
+        attributes {vcattn.entry} {
+      %o = vcattn.attention %q, %k, %v {scale = 0.088 : f64} : ...
+      return %o : ...
+    }
+    ```
+
+    A function that is nothing but attention already is marked with
+    `vcattn.entry` and keeps its name and visibility. If a name is taken, a
+    number is appended.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::vcattn::VCAttnDialect"];
+  let statistics = [
+    Statistic<"outlined", "outlined", "Attentions moved to a function">,
+    Statistic<"marked", "marked",
+              "Functions that were nothing but attention already">,
+  ];
+}
+
 def SmoothKeys : Pass<"vcattn-smooth-keys"> {
   let summary = "Centre keys and rotate queries and keys (changes rounding)";
   let description = [{
