@@ -22,6 +22,11 @@ namespace vcattn {
 /// The unit attribute that marks an entry function.
 inline constexpr llvm::StringLiteral kEntryAttrName = "vcattn.entry";
 
+/// The unit attributes that mark the two arguments which vcattn-plan-workspace
+/// adds to an entry function: its workspace and its CUDA stream.
+inline constexpr llvm::StringLiteral kWorkspaceAttrName = "vcattn.workspace";
+inline constexpr llvm::StringLiteral kStreamAttrName = "vcattn.stream";
+
 /// What is appended to an entry's name to name the function that computes its
 /// workspace's size.
 inline constexpr llvm::StringLiteral kWorkspaceSizeSuffix = "_workspace_size";

@@ -327,4 +327,53 @@ def PackOperands : Pass<"vcattn-pack-operands"> {
   ];
 }
 
+def PlanWorkspace : Pass<"vcattn-plan-workspace", "::mlir::ModuleOp"> {
+  let summary = "Place all buffers of an entry function in one workspace";
+  let description = [{
+    Each `memref.alloc` of an entry function (one with the attribute
+    `vcattn.entry`, or, if no function has it, a public one) becomes a view, at a
+    multiple of 256 bytes, of an argument that the caller gives; `memref.dealloc`
+    goes away. Buffers that are not alive at the same time share bytes. A
+    function beside it computes the workspace's size from the same arguments.
+
+    ```mlir
+    func.func @f(%x: memref<?xf32>) attributes {vcattn.entry} {
+      %n = memref.dim %x, %c0 : memref<?xf32>
+      %a = memref.alloc(%n) : memref<?xf32>
+      ...
+      memref.dealloc %a : memref<?xf32>
+      return
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%x: memref<?xf32>, %w: memref<?xi8> {vcattn.workspace},
+                 %s: !llvm.ptr {vcattn.stream}) attributes {vcattn.entry} {
+      %n = memref.dim %x, %c0 : memref<?xf32>
+      %a = memref.view %w[%c0][%n] : memref<?xi8> to memref<?xf32>
+      ...
+      return
+    }
+    func.func @f_workspace_size(%x: memref<?xf32>) -> i64 { ... }
+    ```
+
+    Sizes have to be computable from the arguments' sizes. An entry function has
+    no results (they are out-parameters) and is called by nobody in its module.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect"];
+  let options = [
+    Option<"reuse", "reuse", "bool", /*default=*/"true",
+           "Let buffers share bytes">,
+  ];
+  let statistics = [
+    Statistic<"numBuffers", "buffers", "Buffers placed">,
+    Statistic<"numStaticBytes", "static-bytes",
+              "Bytes of workspace for buffers of static size">,
+  ];
+}
+
 #endif // VCATTN_TRANSFORMS_PASSES_TD
