@@ -16,7 +16,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
-#include "mlir/Pass/PassRegistry.h"
+#include "vcattn/Pipelines/Pipelines.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -34,15 +34,13 @@ namespace {
 class CpuFunction : public Function {
 public:
   llvm::Error compile(ModuleOp module, const Entry &entry,
-                      const std::optional<std::string> &methodOptions,
-                      MethodSummary &summary);
+                      const MethodConfig &method, MethodSummary &summary);
   llvm::Expected<double> call(ArrayRef<HostTensor> arguments,
                               MutableArrayRef<HostTensor> results) override;
   std::string getDeviceName() const override { return "CPU (" + cpu + ")"; }
 
 private:
-  llvm::Error lower(ModuleOp module,
-                    const std::optional<std::string> &methodOptions,
+  llvm::Error lower(ModuleOp module, const MethodConfig &method,
                     MethodSummary &summary);
 
   Entry entry;
@@ -57,32 +55,26 @@ static llvm::Error makeError(const llvm::Twine &text) {
   return llvm::createStringError(text);
 }
 
-llvm::Error CpuFunction::lower(ModuleOp module,
-                               const std::optional<std::string> &methodOptions,
+llvm::Error CpuFunction::lower(ModuleOp module, const MethodConfig &method,
                                MethodSummary &summary) {
   auto function = module.lookupSymbol<func::FuncOp>(entry.name);
   function->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
                     UnitAttr::get(module.getContext()));
   PassManager passes(module.getContext());
-  std::string problem;
-  llvm::raw_string_ostream stream(problem);
-  std::string pipeline = "vcattn-to-cpu";
-  if (methodOptions)
-    pipeline = "vcattn-method{" + *methodOptions + "}," + pipeline;
-  if (failed(parsePassPipeline(pipeline, passes, stream)))
-    return makeError("cannot build the pipeline " + pipeline + ": " + problem);
+  buildMethodPipeline(passes, method);
+  ToCPUOptions options;
+  buildToCPUPipeline(passes, options);
   watchMethod(passes, summary);
   if (failed(passes.run(module)))
     return makeError("@" + entry.name + " was not compiled");
   return llvm::Error::success();
 }
 
-llvm::Error
-CpuFunction::compile(ModuleOp module, const Entry &theEntry,
-                     const std::optional<std::string> &methodOptions,
-                     MethodSummary &summary) {
+llvm::Error CpuFunction::compile(ModuleOp module, const Entry &theEntry,
+                                 const MethodConfig &method,
+                                 MethodSummary &summary) {
   entry = theEntry;
-  if (llvm::Error error = lower(module, methodOptions, summary))
+  if (llvm::Error error = lower(module, method, summary))
     return error;
   auto lowered = module.lookupSymbol<LLVM::LLVMFuncOp>(entry.name);
   if (!lowered)
@@ -192,11 +184,9 @@ llvm::Expected<double> CpuFunction::call(ArrayRef<HostTensor> arguments,
 
 llvm::Expected<std::unique_ptr<Function>>
 vcattn::run::compileForCpu(ModuleOp module, const Entry &entry,
-                           const std::optional<std::string> &methodOptions,
-                           MethodSummary &summary) {
+                           const MethodConfig &method, MethodSummary &summary) {
   auto function = std::make_unique<CpuFunction>();
-  if (llvm::Error error =
-          function->compile(module, entry, methodOptions, summary))
+  if (llvm::Error error = function->compile(module, entry, method, summary))
     return std::move(error);
   return std::move(function);
 }

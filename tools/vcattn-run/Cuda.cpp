@@ -12,8 +12,7 @@ using namespace vcattn;
 using namespace vcattn::run;
 
 llvm::Expected<std::unique_ptr<Function>>
-vcattn::run::compileForCuda(mlir::ModuleOp, const Entry &,
-                            const std::optional<std::string> &,
+vcattn::run::compileForCuda(mlir::ModuleOp, const Entry &, const MethodConfig &,
                             MethodSummary &) {
   return llvm::createStringError("--device=cuda is not built in");
 }

@@ -29,16 +29,14 @@ public:
   virtual std::string getDeviceName() const = 0;
 };
 
-/// Compile `module`, which is used up, with options of vcattn-method or without
-/// it. Diagnostics go to the context; the error only says that there were some.
+/// Compile `module`, which is used up. Diagnostics go to the context; the error
+/// only says that there were some.
 llvm::Expected<std::unique_ptr<Function>>
 compileForCpu(mlir::ModuleOp module, const Entry &entry,
-              const std::optional<std::string> &methodOptions,
-              MethodSummary &summary);
+              const MethodConfig &method, MethodSummary &summary);
 llvm::Expected<std::unique_ptr<Function>>
 compileForCuda(mlir::ModuleOp module, const Entry &entry,
-               const std::optional<std::string> &methodOptions,
-               MethodSummary &summary);
+               const MethodConfig &method, MethodSummary &summary);
 
 } // namespace vcattn::run
 

@@ -56,10 +56,10 @@ static cl::list<std::string>
     argumentFiles("arg", cl::value_desc("x.npy"),
                   cl::desc("The next argument; bf16 as uint16, f8 as uint8"),
                   cl::cat(inputCategory));
-static cl::opt<std::string> inputKind(
-    "input", cl::value_desc("kind"),
-    cl::desc("Generate q, k and v: gaussian, clustered, outliers, constant; "
-             "all: one after the other (default: gaussian)"),
+static cl::list<std::string> inputKinds(
+    "input", cl::CommaSeparated, cl::value_desc("kind"),
+    cl::desc("Generate q, k and v: gaussian, clustered, outliers, constant, "
+             "several of them with commas, or all (default: gaussian)"),
     cl::cat(inputCategory));
 static cl::opt<uint64_t> seed("seed", cl::init(1),
                               cl::desc("Seed of the generator (default: 1)"),
@@ -79,19 +79,27 @@ static cl::list<std::string> resultShapes(
              "leaves it open and it is not one attention"),
     cl::cat(inputCategory));
 
-static cl::opt<std::string>
-    scores("scores", cl::value_desc("format"),
-           cl::desc("Queries and keys as i8 (default), f8E4M3FN or none"),
-           cl::cat(methodCategory));
-static cl::opt<std::string>
-    cast("cast", cl::value_desc("cast"),
-         cl::desc("Probabilities by expcast (default) or exact exponentials"),
+static cl::opt<ScoreFormat> scores(
+    "scores", cl::desc("Format of queries and keys:"),
+    cl::init(ScoreFormat::I8),
+    cl::values(clEnumValN(ScoreFormat::I8, "i8", "8-bit integers (default)"),
+               clEnumValN(ScoreFormat::E4M3, "f8E4M3FN", "8-bit floats"),
+               clEnumValN(ScoreFormat::None, "none", "leave them floats")),
+    cl::cat(methodCategory));
+static cl::opt<SoftmaxCast>
+    cast("cast", cl::desc("How 8-bit probabilities are made:"),
+         cl::init(SoftmaxCast::ExpCast),
+         cl::values(clEnumValN(SoftmaxCast::ExpCast, "expcast",
+                               "by one multiply-add (default)"),
+                    clEnumValN(SoftmaxCast::Exact, "exact",
+                               "by an exponential, then rounding")),
          cl::cat(methodCategory));
 static cl::opt<int64_t>
-    clusters("clusters", cl::init(-1),
+    clusters("clusters", cl::init(64), cl::value_desc("n"),
              cl::desc("Clusters of the values (default: 64; 0: do not sort)"),
              cl::cat(methodCategory));
-static cl::opt<int64_t> iterations("iterations", cl::init(-1),
+static cl::opt<int64_t> iterations("iterations", cl::init(4),
+                                   cl::value_desc("n"),
                                    cl::desc("Rounds of k-means (default: 4)"),
                                    cl::cat(methodCategory));
 static cl::opt<bool>
@@ -141,17 +149,19 @@ static Error makeError(const char *format, Ts... values) {
 static Error parseInputs(Options &options) {
   options.argumentFiles = {argumentFiles.begin(), argumentFiles.end()};
   options.seed = seed;
-  if (!argumentFiles.empty() && !inputKind.empty())
+  if (!argumentFiles.empty() && !inputKinds.empty())
     return makeError("--arg and --input exclude each other");
-  if (inputKind == "all")
-    options.inputKinds = getInputKinds();
-  else if (!inputKind.empty()) {
-    std::optional<InputKind> kind = parseInputKind(inputKind);
+  for (const std::string &name : inputKinds) {
+    if (name == "all") {
+      llvm::append_range(options.inputKinds, getInputKinds());
+      continue;
+    }
+    std::optional<InputKind> kind = parseInputKind(name);
     if (!kind)
       return makeError("--input=%s is none of gaussian, clustered, outliers, "
                        "constant and all",
-                       inputKind.c_str());
-    options.inputKinds = {*kind};
+                       name.c_str());
+    options.inputKinds.push_back(*kind);
   }
   for (const std::string &text : sizes) {
     auto [name, number] = StringRef(text).split('=');
@@ -204,46 +214,32 @@ static Error parseOutputs(Options &options) {
 }
 
 static Error parseMethod(Options &options) {
-  std::vector<std::string> parts;
-  auto check = [](const char *name, StringRef value,
-                  llvm::ArrayRef<StringRef> allowed) -> Error {
-    if (value.empty() || llvm::is_contained(allowed, value))
-      return Error::success();
-    return makeError("--%s=%s is none of %s", name, value.str().c_str(),
-                     llvm::join(allowed, ", ").c_str());
-  };
-  if (Error error = check("scores", scores, {"i8", "f8E4M3FN", "none"}))
-    return error;
-  if (Error error = check("cast", cast, {"expcast", "exact"}))
-    return error;
-  if (!scores.empty())
-    parts.push_back("scores=" + scores);
-  if (!cast.empty())
-    parts.push_back("cast=" + cast);
-  if (clusters.getNumOccurrences()) {
-    if (clusters < 0)
-      return makeError("--clusters must not be negative");
-    parts.push_back("clusters=" + llvm::itostr(clusters));
+  if (clusters < 0)
+    return makeError("--clusters must not be negative");
+  if (iterations < 0)
+    return makeError("--iterations must not be negative");
+  const cl::Option *steps[] = {
+      &scores,   &cast,         &clusters,       &iterations,      &noCenter,
+      &noRotate, &noSmoothKeys, &noSmoothValues, &noQuantizeValues};
+  MethodConfig &method = options.method;
+  if (noMethod) {
+    for (const cl::Option *step : steps)
+      if (step->getNumOccurrences())
+        return makeError("--no-method excludes --%s",
+                         step->ArgStr.str().c_str());
+    method.center = method.rotate = method.smoothValues = method.values = false;
+    method.scores = ScoreFormat::None;
+    method.cast = SoftmaxCast::Exact;
+    return Error::success();
   }
-  if (iterations.getNumOccurrences()) {
-    if (iterations < 0)
-      return makeError("--iterations must not be negative");
-    parts.push_back("iterations=" + llvm::itostr(iterations));
-  }
-  if (noCenter || noSmoothKeys)
-    parts.push_back("center=false");
-  if (noRotate || noSmoothKeys)
-    parts.push_back("rotate=false");
-  if (noSmoothValues)
-    parts.push_back("smooth-values=false");
-  if (noQuantizeValues)
-    parts.push_back("values=false");
-  if (noMethod && !parts.empty())
-    return makeError("--no-method excludes %s", parts.front().c_str());
-  if (noMethod)
-    options.methodOptions = std::nullopt;
-  else
-    options.methodOptions = llvm::join(parts, " ");
+  method.scores = scores;
+  method.cast = cast;
+  method.clusters = clusters;
+  method.iterations = iterations;
+  method.center = !noCenter && !noSmoothKeys;
+  method.rotate = !noRotate && !noSmoothKeys;
+  method.smoothValues = !noSmoothValues;
+  method.values = !noQuantizeValues;
   return Error::success();
 }
 

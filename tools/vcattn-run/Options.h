@@ -9,6 +9,7 @@
 #ifndef VCATTN_TOOLS_RUN_OPTIONS_H
 #define VCATTN_TOOLS_RUN_OPTIONS_H
 
+#include "vcattn/Pipelines/Method.h"
 #include "vcattn/Support/AttentionProblem.h"
 #include "llvm/Support/Error.h"
 #include <map>
@@ -22,9 +23,7 @@ struct Options {
   std::string inputFile;
   std::string entry;
   Device device = Device::Cpu;
-  /// Options of vcattn-method, spelled as it takes them; none: the module's ops
-  /// are compiled as they are.
-  std::optional<std::string> methodOptions = "";
+  MethodConfig method;
 
   /// .npy files, one per argument; or kinds of generated inputs.
   std::vector<std::string> argumentFiles;

@@ -229,8 +229,7 @@ static llvm::Error runAll(Report &report, ModuleOp module) {
 
   auto start = std::chrono::steady_clock::now();
   auto compile = options.device == Device::Cpu ? compileForCpu : compileForCuda;
-  auto function =
-      compile(module, report.entry, options.methodOptions, report.method);
+  auto function = compile(module, report.entry, options.method, report.method);
   if (!function)
     return function.takeError();
   report.compileSeconds =
