@@ -11,6 +11,57 @@
 
 include "mlir/Pass/PassBase.td"
 
+def RaiseAttention : Pass<"vcattn-raise-attention"> {
+  let summary = "Find attention in linalg and make it one op (changes rounding)";
+  let description = [{
+    Replaces a product, a softmax and a product, in whatever linalg named and
+    generic ops they are written, by `vcattn.attention`. Casts, the order of
+    scale and mask, transposes and reshapes do not matter: only which element
+    meets which does. Intermediate roundings, to f16 or bf16, are not kept.
+
+    ```mlir
+    %kt = linalg.transpose ins(%k : ...) outs(%0 : ...) permutation = [0, 1, 3, 2]
+    %s = linalg.generic ... // batched product of %q and %kt
+    %t = linalg.mul ins(%s, %scale : ...) outs(%1 : ...) -> ...
+    %p = linalg.softmax dimension(3) ins(%t : ...) outs(%2 : ...) -> ...
+    %o = linalg.generic ... // batched product of %p and %v
+    ```
+
+    becomes
+
+    ```mlir
+    %o = vcattn.attention %q, %k, %v {scale = 0.088 : f64} : ...
+    ```
+
+    - No scale in the source is scale 1.
+    - Masks that compare indices become causality, i1 conditions and added
+      floats a mask. Scores of -10000 or less in place of dropped ones count as
+      -inf, also in rows that have no others: they give 0.
+    - Rank 3 becomes [1, B, T, D], rank 2 [1, 1, T, D], by reshapes; a collapsed
+      [B * H, T, D] is taken as it was before the collapse. Operands transposed
+      from [B, T, H, D] are taken untransposed, in layout `bthd`.
+    - Repeated key and value heads are taken unrepeated.
+
+    What looks like attention and is not raised stays as it is; with `remarks`,
+    the op that is to blame says why: a softmax over another axis, scores or
+    probabilities with other uses, sums that do not start from zero, and so on.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect",
+                           "::vcattn::VCAttnDialect"];
+  let options = [
+    Option<"remarks", "remarks", "bool", /*default=*/"false",
+           "Say why what looks like attention is not raised">,
+  ];
+  let statistics = [
+    Statistic<"raised", "raised", "Attentions raised">,
+    Statistic<"refused", "refused",
+              "Products that looked like attention and were not raised">,
+  ];
+}
+
+
 def ConvertVCAttnToLoops : Pass<"convert-vcattn-to-loops"> {
   let summary = "Lower the method and attention ops to parallel loops";
   let description = [{
