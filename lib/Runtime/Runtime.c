@@ -71,7 +71,7 @@ void vcattn_rt_begin(vcattn_call *call, int32_t abi, const char *function,
 void vcattn_rt_check_memref(vcattn_call *call, const char *name,
                             const void *descriptor, int32_t rank,
                             int32_t element_bytes, const int64_t *sizes,
-                            const int64_t *strides) {
+                            const int64_t *strides, int64_t offset) {
   if (call->status != VCATTN_SUCCESS)
     return;
   if (!descriptor) {
@@ -102,6 +102,10 @@ void vcattn_rt_check_memref(vcattn_call *call, const char *name,
                   "%s: stride of dimension %d is %" PRId64
                   " elements, must be %" PRId64,
                   name, (int)i, has_strides[i], strides[i]);
+  if (offset != VCATTN_DYNAMIC && fields[2] != offset)
+    vcattn_fail(call, VCATTN_ERROR_ARGUMENT,
+                "%s: offset is %" PRId64 " elements, must be %" PRId64, name,
+                fields[2], offset);
   if (!data && !empty)
     vcattn_fail(call, VCATTN_ERROR_ARGUMENT, "%s: data pointer is null", name);
   if (data % (uintptr_t)element_bytes != 0)

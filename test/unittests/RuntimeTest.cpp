@@ -250,22 +250,26 @@ TEST_F(RuntimeTest, MemrefFits) {
   float data[8];
   Matrix matrix = {data, data, 0, {1, 4}, {77, 1}};
   int64_t sizes[] = {1, VCATTN_DYNAMIC}, strides[] = {4, 1};
-  vcattn_rt_check_memref(&call, "argument 0", &matrix, 2, 4, sizes, strides);
+  vcattn_rt_check_memref(&call, "argument 0", &matrix, 2, 4, sizes, strides,
+                         VCATTN_DYNAMIC);
   EXPECT_EQ(vcattn_rt_status(&call), VCATTN_SUCCESS) << vcattn_last_error();
 }
 
 TEST_F(RuntimeTest, MemrefNull) {
-  vcattn_rt_check_memref(&call, "argument 1", nullptr, 2, 4, kAny, kAny);
+  vcattn_rt_check_memref(&call, "argument 1", nullptr, 2, 4, kAny, kAny,
+                         VCATTN_DYNAMIC);
   expectError(VCATTN_ERROR_ARGUMENT,
               "attention: argument 1: descriptor is null");
 }
 
 TEST_F(RuntimeTest, MemrefWithoutData) {
   Matrix matrix = {nullptr, nullptr, 0, {0, 4}, {4, 1}};
-  vcattn_rt_check_memref(&call, "argument 0", &matrix, 2, 4, kAny, kAny);
+  vcattn_rt_check_memref(&call, "argument 0", &matrix, 2, 4, kAny, kAny,
+                         VCATTN_DYNAMIC);
   EXPECT_EQ(vcattn_rt_status(&call), VCATTN_SUCCESS);
   matrix.sizes[0] = 1;
-  vcattn_rt_check_memref(&call, "argument 0", &matrix, 2, 4, kAny, kAny);
+  vcattn_rt_check_memref(&call, "argument 0", &matrix, 2, 4, kAny, kAny,
+                         VCATTN_DYNAMIC);
   expectError(VCATTN_ERROR_ARGUMENT,
               "attention: argument 0: data pointer is null");
 }
@@ -274,7 +278,8 @@ TEST_F(RuntimeTest, MemrefOfOtherSize) {
   float data[8];
   Matrix matrix = {data, data, 0, {2, 4}, {4, 1}};
   int64_t sizes[] = {VCATTN_DYNAMIC, 8};
-  vcattn_rt_check_memref(&call, "argument 0", &matrix, 2, 4, sizes, kAny);
+  vcattn_rt_check_memref(&call, "argument 0", &matrix, 2, 4, sizes, kAny,
+                         VCATTN_DYNAMIC);
   expectError(VCATTN_ERROR_ARGUMENT, "attention: argument 0: size of dimension "
                                      "1 is 4, must be 8");
 }
@@ -282,7 +287,8 @@ TEST_F(RuntimeTest, MemrefOfOtherSize) {
 TEST_F(RuntimeTest, MemrefOfNegativeSize) {
   float data[8];
   Matrix matrix = {data, data, 0, {2, -4}, {4, 1}};
-  vcattn_rt_check_memref(&call, "argument 0", &matrix, 2, 4, kAny, kAny);
+  vcattn_rt_check_memref(&call, "argument 0", &matrix, 2, 4, kAny, kAny,
+                         VCATTN_DYNAMIC);
   expectError(VCATTN_ERROR_ARGUMENT, "attention: argument 0: size of dimension "
                                      "1 is negative, -4");
 }
@@ -291,15 +297,25 @@ TEST_F(RuntimeTest, MemrefOfOtherStride) {
   float data[8];
   Matrix matrix = {data, data, 0, {2, 4}, {4, 2}};
   int64_t strides[] = {VCATTN_DYNAMIC, 1};
-  vcattn_rt_check_memref(&call, "argument 0", &matrix, 2, 4, kAny, strides);
+  vcattn_rt_check_memref(&call, "argument 0", &matrix, 2, 4, kAny, strides,
+                         VCATTN_DYNAMIC);
   expectError(VCATTN_ERROR_ARGUMENT, "attention: argument 0: stride of "
                                      "dimension 1 is 2 elements, must be 1");
+}
+
+TEST_F(RuntimeTest, MemrefWithOffset) {
+  float data[8];
+  Matrix matrix = {data, data, 3, {2, 4}, {4, 1}};
+  vcattn_rt_check_memref(&call, "argument 0", &matrix, 2, 4, kAny, kAny, 0);
+  expectError(VCATTN_ERROR_ARGUMENT,
+              "attention: argument 0: offset is 3 elements, must be 0");
 }
 
 TEST_F(RuntimeTest, MemrefMisaligned) {
   float data[8];
   Matrix matrix = {data, reinterpret_cast<char *>(data) + 1, 0, {2, 4}, {4, 1}};
-  vcattn_rt_check_memref(&call, "argument 0", &matrix, 2, 4, kAny, kAny);
+  vcattn_rt_check_memref(&call, "argument 0", &matrix, 2, 4, kAny, kAny,
+                         VCATTN_DYNAMIC);
   expectError(VCATTN_ERROR_ARGUMENT,
               "attention: argument 0: data pointer is not a multiple of the "
               "element's 4 bytes");

@@ -362,4 +362,52 @@ def VCAttnSerializeKernels
   ];
 }
 
+def ConvertGPUToVCAttnRuntime
+    : Pass<"convert-gpu-to-vcattn-runtime", "::mlir::ModuleOp"> {
+  let summary = "Lower entry functions to calls of the runtime";
+  let description = [{
+    An entry function after `vcattn-plan-workspace`, whose kernels are
+    `gpu.binary` ops and whose structured control flow is gone, becomes a C
+    function `int32_t NAME(inputs*..., results*..., void *workspace, size_t size,
+    void *stream)` of the LLVM dialect, with pointers to memref descriptors. It
+    checks the descriptors against the function's types and the workspace, and
+    returns an error code; include/vcattn/Runtime/vcattn_runtime.h has the rest.
+    `int64_t NAME_workspace_size(inputs*..., results*...)` gives the workspace's
+    size, or -1 after an error.
+
+    Launches, `vcattn.encode_tensor_map`, contiguous `memref.copy` and
+    `cf.assert` become calls of the runtime. A launch passes memrefs as the
+    members of their descriptors, as `gpu.func` takes them, and tensor maps by
+    value. Accesses to memory on the host are refused. Functions that are no
+    entries stay as they are.
+
+    ```mlir
+    gpu.binary @vcattn_kernels [...]
+    func.func @f(%x: memref<4xf32>, %w: memref<?xi8> {vcattn.workspace},
+                 %s: !llvm.ptr {vcattn.stream}) attributes {vcattn.entry} {
+      gpu.launch_func @vcattn_kernels::@f_0 blocks in (...) threads in (...)
+          args(%x : memref<4xf32>)
+      return
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    llvm.func @f(%x: !llvm.ptr, %w: !llvm.ptr, %size: i64, %s: !llvm.ptr) -> i32 {
+      ... llvm.call @vcattn_rt_check_memref(...)
+      ... llvm.call @f.body(...)
+    }
+    llvm.func internal @f.body(...) {
+      ... llvm.call @vcattn_rt_launch(%call, %kernel, ..., %parameters)
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let statistics = [
+    Statistic<"numEntries", "entries", "Entry functions lowered">,
+    Statistic<"numLaunches", "launches", "Launches lowered">,
+  ];
+}
+
 #endif // VCATTN_CONVERSION_PASSES_TD

@@ -82,11 +82,12 @@ typedef struct vcattn_kernel {
 void vcattn_rt_begin(vcattn_call *call, int32_t abi, const char *function,
                      void *stream);
 
-/* Checks a memref descriptor against the type `name` has in the function. */
+/* Checks a memref descriptor against the type `name` has in the function.
+   Sizes, strides and the offset are in elements. */
 void vcattn_rt_check_memref(vcattn_call *call, const char *name,
                             const void *descriptor, int32_t rank,
                             int32_t element_bytes, const int64_t *sizes,
-                            const int64_t *strides);
+                            const int64_t *strides, int64_t offset);
 
 void vcattn_rt_check_workspace(vcattn_call *call, const void *workspace,
                                int64_t size, int64_t needed);

@@ -27,6 +27,10 @@ inline constexpr llvm::StringLiteral kEntryAttrName = "vcattn.entry";
 inline constexpr llvm::StringLiteral kWorkspaceAttrName = "vcattn.workspace";
 inline constexpr llvm::StringLiteral kStreamAttrName = "vcattn.stream";
 
+/// The integer attribute of an argument that is a result's out-parameter: the
+/// result's number.
+inline constexpr llvm::StringLiteral kResultAttrName = "vcattn.result";
+
 /// What is appended to an entry's name to name the function that computes its
 /// workspace's size.
 inline constexpr llvm::StringLiteral kWorkspaceSizeSuffix = "_workspace_size";
