@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CudaDriver.h"
 #include "Function.h"
 
 using namespace vcattn;
@@ -14,5 +15,8 @@ using namespace vcattn::run;
 llvm::Expected<std::unique_ptr<Function>>
 vcattn::run::compileForCuda(mlir::ModuleOp, const Entry &, const MethodConfig &,
                             MethodSummary &) {
+  auto driver = CudaDriver::load();
+  if (!driver)
+    return driver.takeError();
   return llvm::createStringError("--device=cuda is not built in");
 }
