@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Checks and benchmarks on a machine with a Hopper GPU.
+#
+#   utils/gpu.sh prepare       on any machine: compile, and compute what the CPU
+#                              path gives; everything goes to out/gpu
+#   utils/gpu.sh check [...]   on the machine with the GPU, which needs CUDA's
+#                              driver and a Python with PyTorch and NumPy (PYTHON
+#                              names it) and a copy of utils/gpu and out/gpu
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+case ${1:-} in
+prepare)
+  # shellcheck source=utils/setup.sh
+  source utils/setup.sh
+  vcattn_setup
+  vcattn_build vcattn-opt vcattn-compile vcattn-run
+  .venv/bin/python utils/gpu/prepare.py "$build/bin" out/gpu
+  ;;
+check)
+  shift
+  "${PYTHON:-python3}" utils/gpu/check.py out/gpu "$@"
+  ;;
+*)
+  sed -n '2,9s/^# \{0,1\}//p' "$0"
+  exit 2
+  ;;
+esac

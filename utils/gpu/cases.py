@@ -1,0 +1,142 @@
+"""What the check on a GPU runs: inputs from integers alone, shapes, cases.
+
+Both machines, the one that compiles and the one with the GPU, make the inputs
+from this file: integer arithmetic has the same result everywhere.
+"""
+import zlib
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+DIM = TILE = 128
+KINDS = ("gaussian", "clustered", "constant")
+
+
+def mix(x):
+    """A hash of 64-bit integers (an xorshift-multiply finalizer)."""
+    x = x.astype(np.uint64)
+    x ^= x >> np.uint64(30)
+    x *= np.uint64(0xBF58476D1CE4E5B9)
+    x ^= x >> np.uint64(27)
+    x *= np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def normals(seed, *shape):
+    """Nearly normal float32: sums of twelve 16-bit integers, exactly scaled."""
+    n = int(np.prod(shape))
+    total = np.zeros(n, np.int64)
+    for i in range(3):
+        h = mix(np.arange(n, dtype=np.uint64) + np.uint64((3 * seed + i) << 40))
+        for piece in range(4):
+            total += ((h >> np.uint64(16 * piece)) & np.uint64(0xFFFF)).astype(np.int64)
+    # 12 pieces with mean 32767.5 and variance (2^32 - 1) / 12: the sum's deviation is 2^16.
+    return ((total - 393210).astype(np.float32) * np.float32(2**-16)).reshape(shape)
+
+
+def to_bf16(x):
+    """float32 to the bits of bf16, to nearest even (no NaN comes here)."""
+    bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+
+
+@dataclass(frozen=True)
+class Case:
+    layout: str
+    scores: str
+    query_heads: int
+    key_heads: int
+    queries: int
+    keys: int
+    kind: str
+    seed: int
+
+    @property
+    def name(self):
+        return f"{self.layout}-{self.scores}-{self.query_heads}x{self.queries}-{self.key_heads}x{self.keys}-{self.kind}"
+
+    @property
+    def library(self):
+        return f"{self.layout}-{self.scores}"
+
+    def as_json(self):
+        return asdict(self)
+
+    def order(self, x):
+        """[heads, tokens, dim] to the layout, with a batch of 1."""
+        return np.ascontiguousarray(x[None] if self.layout == "bhtd" else x.transpose(1, 0, 2)[None])
+
+    def inputs(self):
+        """q, k, v as bits of bf16, in the case's layout."""
+        heads, tokens = self.key_heads, self.keys
+        q = normals(8 * self.seed, self.query_heads, self.queries, DIM)
+        k = normals(8 * self.seed + 1, heads, tokens, DIM)
+        v = normals(8 * self.seed + 2, heads, tokens, DIM)
+        if self.kind == "clustered":
+            label = (mix(np.arange(heads * tokens) + 77) % np.uint64(64)).astype(np.int64).reshape(heads, tokens)
+            head = np.arange(heads)[:, None]
+            centers = normals(8 * self.seed + 3, 2, heads, 64, DIM)
+            k = k + np.float32(0.6875) * centers[0][head, label]
+            v = np.float32(0.875) * centers[1][head, label] + np.float32(0.4375) * v
+        if self.kind == "constant":
+            v = 1 + np.float32(0.125) * v
+        return [self.order(to_bf16(x)) for x in (q, k, v)]
+
+    def sizes(self, heads, tokens, dim=DIM):
+        return (1, heads, tokens, dim) if self.layout == "bhtd" else (1, tokens, heads, dim)
+
+    def shapes(self):
+        """Shape and NumPy element type of every tensor of the compiled functions, by name."""
+        hq, hkv, nq, nk = self.query_heads, self.key_heads, self.queries, self.keys
+        tiles = -(-nk // TILE)
+        code = "int8" if self.scores == "i8" else "uint8"
+        return {
+            "out": (self.sizes(hq, nq), "uint16"),
+            "permutation": ((1, hkv, nk), "int32"),
+            "q_codes": (self.sizes(hq, nq), code),
+            "q_scales": ((1, hq, nq), "float32"),
+            "k_codes": (self.sizes(hkv, nk), code),
+            "k_scales": ((1, hkv, tiles, 4), "float32"),
+            "v_codes": (self.sizes(hkv, nk), "uint8"),
+            "v_scales": ((1, hkv, DIM), "float32"),
+            "means": ((1, hkv, tiles, DIM), "float32"),
+            "v_packed": ((1, hkv, tiles, DIM + 8, TILE), "uint8"),
+            "means_packed": ((1, hkv, -(-tiles // 16), DIM // 8, 2, 8, 8), "uint16"),
+        }
+
+    def rows(self, limit=512):
+        """Sampled query rows, as (heads, queries) index arrays."""
+        n = self.query_heads * self.queries
+        flat = np.unique(np.linspace(0, n - 1, min(n, limit)).astype(np.int64))
+        return flat // self.queries, flat % self.queries
+
+    def take_rows(self, out):
+        """The sampled rows of a result in the case's layout."""
+        head, query = self.rows()
+        return out[0, head, query] if self.layout == "bhtd" else out[0, query, head]
+
+
+CODES = ("q_codes", "q_scales", "k_codes", "k_scales", "v_codes", "v_scales", "means")
+PACKED = ("q_codes", "q_scales", "k_codes", "k_scales", "v_packed", "v_scales", "means_packed")
+LIBRARIES = [(layout, scores) for layout in ("bhtd", "bthd") for scores in ("i8", "f8E4M3FN")]
+BENCHMARKS = ((16, 32768), (8, 75600), (40, 8192))
+
+
+def cases():
+    seed = 0
+    for layout, scores in LIBRARIES:
+        for keys in (1, 5, 127, 128, 129, 1000, 4097):
+            for query_heads, key_heads, queries in ((2, 2, keys), (4, 1, 200), (8, 1, 77)):
+                seed += 1
+                yield Case(layout, scores, query_heads, key_heads, queries, keys, KINDS[seed % 3], seed)
+        seed += 1
+        yield Case(layout, scores, 1, 1, 512, 75600, "constant" if scores == "i8" else "gaussian", seed)
+
+
+BLOCK = 4096
+
+
+def checksums(x):
+    """One CRC per 4096 bytes: tells how much differs without storing it all."""
+    data = np.ascontiguousarray(x).tobytes()
+    return [zlib.crc32(data[i : i + BLOCK]) for i in range(0, len(data), BLOCK)]

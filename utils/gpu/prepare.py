@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Make, on a machine without a GPU, what check.py needs on one with: prepare.py BIN OUT
+
+Compiles one library per layout and score format for sm_90a, and runs the same
+functions on the CPU; OUT then holds NAME.so and expected.json (permutations,
+checksums of codes and scales, sampled rows of results).
+"""
+import base64
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from cases import CODES, LIBRARIES, PACKED, cases, checksums
+
+ATTENTION = """
+func.func @attention(%q: tensor<{0}x128xbf16>, %k: tensor<{0}x128xbf16>, %v: tensor<{0}x128xbf16>) -> tensor<{0}x128xbf16> {{
+  %o = vcattn.attention %q, %k, %v {{scale = 0.08838834764831845 : f64, layout = #vcattn.layout<{1}>}}
+      : tensor<{0}x128xbf16>, tensor<{0}x128xbf16>, tensor<{0}x128xbf16> -> tensor<{0}x128xbf16>
+  return %o : tensor<{0}x128xbf16>
+}}
+"""
+
+
+class Body:
+    """The operations of a function that vcattn-opt printed, one a line, and their values' types."""
+
+    def __init__(self, text):
+        self.lines, self.types = [], {}
+        for line in text.splitlines():
+            line = line.strip()
+            if line.startswith("func.func"):
+                for name, kind in re.findall(r"(%\w+): (tensor<[^>]*>)", line):
+                    self.types[name] = kind
+            elif line.startswith("%"):
+                self.lines.append(line)
+                results = [x.strip() for x in line.split(" = ")[0].split(",")]
+                kinds = re.findall(r"tensor<[^>]*>|index", line.rsplit("->", 1)[-1])
+                if "->" in line or len(results) == 1:
+                    self.types.update(zip(results, kinds))
+
+    def find(self, op):
+        return next(i for i, line in enumerate(self.lines) if f"{op} " in line)
+
+    def results(self, op):
+        return [x.strip() for x in self.lines[self.find(op)].split(" = ")[0].split(",")]
+
+    def operands(self, op):
+        """The tensors that an operation takes, in order, without its outs."""
+        text = self.lines[self.find(op)].split(" = ", 1)[1].split(" outs(")[0]
+        return re.findall(r"%\w+", text)
+
+    def function(self, name, arguments, lines, results):
+        """A function of some of the lines."""
+        parameters = ", ".join(f"{x}: {self.types[x]}" for x in arguments)
+        kinds = ", ".join(self.types[x] for x in results)
+        body = "\n".join(f"  {line}" for line in lines)
+        return f"func.func @{name}({parameters}) -> ({kinds}) {{\n{body}\n  return {', '.join(results)} : {kinds}\n}}\n"
+
+
+def run(*command, **options):
+    done = subprocess.run([str(x) for x in command], capture_output=True, text=True, **options)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def make_module(opt, layout, scores):
+    """Functions attention, cluster, codes, pack and kernel, all of the same pieces."""
+    source = ATTENTION.format("1x?x?", layout)
+    method = f"--vcattn-method=scores={scores}"
+    level2 = Body(run(opt, method, input=source))
+    packed = Body(run(opt, method, "--vcattn-schedule=target=sm_90a", "--vcattn-pack-operands", input=source))
+    inputs = ["%arg0", "%arg1", "%arg2"]
+    cluster = level2.find("vcattn.cluster")
+    attention = level2.find("vcattn.quantized_attention")
+    permutation = level2.results("vcattn.cluster")[0]
+    codes = level2.operands("vcattn.quantized_attention")
+    result = level2.results("vcattn.quantized_attention")
+    kernel = packed.find("vcattn.packed_attention")
+    operands = packed.operands("vcattn.packed_attention")
+    # tensor.empty of the result and the sizes it is made of belong to the kernel.
+    first_size = min(i for i, line in enumerate(packed.lines) if "tensor.dim" in line or "arith.constant" in line)
+    return "".join(
+        [
+            level2.function("attention", inputs, level2.lines, result),
+            level2.function("cluster", inputs[2:], [level2.lines[cluster]], [permutation]),
+            level2.function("codes", inputs + [permutation], [x for i, x in enumerate(level2.lines[:attention]) if i != cluster], codes),
+            packed.function("pack", inputs, packed.lines[:first_size], operands),
+            packed.function("kernel", operands, packed.lines[first_size : kernel + 1], packed.results("vcattn.packed_attention")),
+        ]
+    )
+
+
+def cpu(bin_folder, module, entry, arguments, results, folder):
+    """Run one function by vcattn-run; `results` are names of Case.shapes."""
+    command = [bin_folder / "vcattn-run", module, f"--entry={entry}", "--no-method", "--repeat=0", "--rows=0"]
+    for i, x in enumerate(arguments):
+        np.save(folder / f"a{i}.npy", x)
+        command.append(f"--arg={folder / f'a{i}.npy'}")
+    command += [f"--out={i}={folder / f'r{i}.npy'}" for i in range(len(results))]
+    run(*command)
+    return [np.load(folder / f"r{i}.npy") for i in range(len(results))]
+
+
+def main(bin_folder, out):
+    bin_folder, out = Path(bin_folder), Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    modules = {}
+    for layout, scores in LIBRARIES:
+        name = f"{layout}-{scores}"
+        module = modules[name] = out / f"{name}.mlir"
+        module.write_text(make_module(bin_folder / "vcattn-opt", layout, scores))
+        run(bin_folder / "vcattn-compile", module, "--target=sm_90a", "--emit=so", "-o", out / f"{name}.so")
+        print(f"{name}.so: {(out / f'{name}.so').stat().st_size} bytes", flush=True)
+    expected = []
+    with tempfile.TemporaryDirectory() as folder:
+        for case in cases():
+            q, k, v = case.inputs()
+            module, folder = modules[case.library], Path(folder)
+            (permutation,) = cpu(bin_folder, module, "cluster", [v], ["permutation"], folder)
+            codes = cpu(bin_folder, module, "codes", [q, k, v, permutation], CODES, folder)
+            (result,) = cpu(bin_folder, module, "attention", [q, k, v], ["out"], folder)
+            for name, x in zip(CODES, codes):
+                assert (x.shape, str(x.dtype)) == case.shapes()[name], (case.name, name, x.shape, x.dtype)
+            rows = np.ascontiguousarray(case.take_rows(result))
+            expected.append(
+                dict(
+                    case=case.as_json(),
+                    permutation=base64.b64encode(permutation.tobytes()).decode(),
+                    codes={n: checksums(x) for n, x in zip(CODES, codes)},
+                    rows=base64.b64encode(rows.tobytes()).decode(),
+                )
+            )
+            print(case.name, flush=True)
+    (out / "expected.json").write_text(json.dumps(expected))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
