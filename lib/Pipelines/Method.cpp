@@ -8,14 +8,14 @@
 
 #include "vcattn/Pipelines/Method.h"
 #include "mlir/Transforms/Passes.h"
+#include "vcattn/Conversion/Passes.h"
 
 using namespace mlir;
 using namespace vcattn;
 
 void vcattn::buildMethodPipeline(OpPassManager &pm,
                                  const MethodConfig &config) {
-  if (const PassInfo *raise = PassInfo::lookup("vcattn-raise-attention"))
-    (void)raise->addToPipeline(pm, "", [](const Twine &) { return failure(); });
+  pm.addPass(createRaiseAttention());
   if (config.center || config.rotate) {
     SmoothKeysOptions options;
     options.center = config.center;

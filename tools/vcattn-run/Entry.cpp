@@ -11,7 +11,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "vcattn/Conversion/Passes.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -175,13 +176,9 @@ std::optional<AttentionRole> vcattn::run::findAttention(ModuleOp module,
                                 [](Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> copy = module.clone();
   PassManager passes(module.getContext());
-  std::string ignored;
-  llvm::raw_string_ostream stream(ignored);
-  StringRef raise = PassInfo::lookup("vcattn-raise-attention")
-                        ? "vcattn-raise-attention,cse"
-                        : "cse";
-  if (failed(parsePassPipeline(raise, passes, stream)) ||
-      failed(passes.run(*copy))) {
+  passes.addPass(createRaiseAttention());
+  passes.addPass(createCSEPass());
+  if (failed(passes.run(*copy))) {
     why = "raising it failed";
     return std::nullopt;
   }
