@@ -37,7 +37,7 @@ vcattn_packages() {
       fail "the package sources of this machine have no $name; README.md says where Ubuntu finds it"
   done
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get -qq install -y --no-install-recommends "${missing[@]}" >/dev/null
+    apt-get -qq -o Dpkg::Use-Pty=0 install -y --no-install-recommends "${missing[@]}" >/dev/null
 }
 
 # .venv, for the reference and the tests of the tools.
