@@ -53,12 +53,14 @@ private:
   LogicalResult matchSoftmax(const Term &probability, Term &scores);
   LogicalResult matchNormalized(const Expr &expr, Term &exponential);
   LogicalResult matchDivisor(const Term &divisor, const Term &exponential);
-  LogicalResult matchMaximum(const Term &maximum, const Term &scores);
+  LogicalResult matchMaximum(Operation *user, const Term &maximum,
+                             const Term &scores);
   LogicalResult matchScores(Term scores);
   LogicalResult matchSelect(const Expr &select, Term &scores);
-  LogicalResult matchAdditiveMask(const Term &term);
-  LogicalResult matchCondition(const Term &condition, bool keeps);
-  LogicalResult setMask(Operation *op, const Term &mask, bool drops);
+  LogicalResult matchAdditiveMask(Operation *user, const Term &term);
+  LogicalResult matchCondition(Operation *user, const Term &condition,
+                               bool keeps);
+  LogicalResult setMask(Operation *user, const Term &mask, bool drops);
   LogicalResult matchScoreProduct(const Expr &product);
   LogicalResult assignRoles(Operation *product);
   LogicalResult checkUses();
@@ -147,7 +149,7 @@ LogicalResult Matcher::matchSoftmax(const Term &probability, Term &scores) {
     return success();
   }
   scores = shifted.operands[0];
-  return matchMaximum(shifted.operands[1], scores);
+  return matchMaximum(shifted.op, shifted.operands[1], scores);
 }
 
 /// exp / sum or exp * (1 / sum).
@@ -195,7 +197,8 @@ static bool isLowest(std::optional<double> number) {
                     *number == -65504.0 || std::isnan(*number));
 }
 
-LogicalResult Matcher::matchMaximum(const Term &maximum, const Term &scores) {
+LogicalResult Matcher::matchMaximum(Operation *user, const Term &maximum,
+                                    const Term &scores) {
   Expr expr = utils.strip(maximum, m.keyAxis, &m.interior);
   if (expr.kind == ExprKind::Max)
     for (unsigned i : {0, 1})
@@ -204,8 +207,8 @@ LogicalResult Matcher::matchMaximum(const Term &maximum, const Term &scores) {
         break;
       }
   if (expr.kind != ExprKind::ReduceMax)
-    return refuse(expr.op, "what is subtracted from the scores is not their "
-                           "maximum");
+    return refuse(user, "what is subtracted from the scores is not their "
+                        "maximum");
   if (!isLowest(utils.evaluate(expr.operands[1])))
     return refuse(expr.op, "the maximum does not start from the lowest number");
   if (!utils.equal(expr.operands[0], scores, m.keyAxis, m.interior))
@@ -241,7 +244,7 @@ LogicalResult Matcher::matchScores(Term scores) {
       return matchScoreProduct(expr);
     case ExprKind::Add: {
       unsigned i = leadsToScores(expr.operands[0]) ? 0 : 1;
-      if (failed(matchAdditiveMask(expr.operands[1 - i])))
+      if (failed(matchAdditiveMask(expr.op, expr.operands[1 - i])))
         return failure();
       scores = expr.operands[i];
       break;
@@ -281,35 +284,35 @@ LogicalResult Matcher::matchSelect(const Expr &select, Term &scores) {
       return refuse(select.op, "dropped scores are replaced by a number that "
                                "still counts");
     scores = select.operands[3 - i];
-    return matchCondition(select.operands[0], /*keeps=*/i == 2);
+    return matchCondition(select.op, select.operands[0], /*keeps=*/i == 2);
   }
   return refuse(select.op, "scores are selected against something that is not "
                            "a constant");
 }
 
-LogicalResult Matcher::matchAdditiveMask(const Term &term) {
+LogicalResult Matcher::matchAdditiveMask(Operation *user, const Term &term) {
   Expr expr = utils.strip(term, m.headAxis);
   if (std::optional<double> number = utils.evaluate(term))
-    return *number == 0.0
-               ? success()
-               : refuse(expr.op, "a constant is added to the scores");
+    return *number == 0.0 ? success()
+                          : refuse(user, "a constant is added to the scores");
   if (expr.kind == ExprKind::Select) {
     std::optional<double> yes = utils.evaluate(expr.operands[1]);
     std::optional<double> no = utils.evaluate(expr.operands[2]);
     bool keeps = yes == 0.0 && no && *no <= kVeryLow;
     bool drops = no == 0.0 && yes && *yes <= kVeryLow;
-    if ((keeps || drops) && succeeded(matchCondition(expr.operands[0], keeps)))
+    if ((keeps || drops) &&
+        succeeded(matchCondition(expr.op, expr.operands[0], keeps)))
       return success();
     refusal = {};
   }
   Term mask = utils.findTensor(term, nullptr);
   if (!mask)
-    return refuse(expr.op, "what is added to the scores is no tensor of f16, "
-                           "bf16 or f32");
+    return refuse(user, "what is added to the scores is no tensor of f16, "
+                        "bf16 or f32");
   // exp2's factor is a scale as well.
   if (m.scale != 1.0)
-    return refuse(expr.op, "a mask is added before the scores are scaled");
-  return setMask(expr.op, mask, /*drops=*/false);
+    return refuse(user, "a mask is added before the scores are scaled");
+  return setMask(user, mask, /*drops=*/false);
 }
 
 /// An index that is an axis plus a constant.
@@ -369,12 +372,14 @@ std::optional<Matcher::CausalBound> Matcher::getBound(const Expr &compare,
   return CausalBound{query, a - b - (isStrict ? 1 : 0)};
 }
 
-LogicalResult Matcher::matchCondition(const Term &condition, bool keeps) {
+LogicalResult Matcher::matchCondition(Operation *user, const Term &condition,
+                                      bool keeps) {
   // Whatever scales the scores from outside must leave low what is low.
   Expr expr = frontend.expand(condition, m.headAxis);
   if (!(m.scale > 0.0))
-    return refuse(expr.op, "masked scores are scaled by a number that is not "
-                           "positive");
+    return refuse(expr.op ? expr.op : user,
+                  "masked scores are scaled by a number that is not "
+                  "positive");
   while (expr.kind == ExprKind::Not) {
     keeps = !keeps;
     expr = frontend.expand(expr.operands[0], m.headAxis);
@@ -389,7 +394,8 @@ LogicalResult Matcher::matchCondition(const Term &condition, bool keeps) {
                            : Causality::None;
     if (causal != Causality::None) {
       if (m.causal != Causality::None)
-        return refuse(expr.op, "scores are masked causally twice");
+        return refuse(expr.op ? expr.op : user,
+                      "scores are masked causally twice");
       m.causal = causal;
       m.causalAxis = bound->query;
       return success();
@@ -397,18 +403,19 @@ LogicalResult Matcher::matchCondition(const Term &condition, bool keeps) {
   }
   if (!expr.tensor ||
       !getElementTypeOrSelf(expr.tensor.value.getType()).isInteger(1))
-    return refuse(expr.op, "a condition on scores is neither causal nor a "
-                           "tensor of i1");
-  return setMask(expr.op, expr.tensor, !keeps);
+    return refuse(expr.op ? expr.op : user,
+                  "a condition on scores is neither causal nor a "
+                  "tensor of i1");
+  return setMask(user, expr.tensor, !keeps);
 }
 
-LogicalResult Matcher::setMask(Operation *op, const Term &mask, bool drops) {
+LogicalResult Matcher::setMask(Operation *user, const Term &mask, bool drops) {
   if (m.mask)
-    return refuse(op, "scores have more than one mask");
+    return refuse(user, "scores have more than one mask");
   for (Axis axis : mask.axes)
     if (axis > m.keyAxis || llvm::count(mask.axes, axis) > 1)
       if (axis != kUnitAxis)
-        return refuse(op, "a mask does not broadcast to the scores");
+        return refuse(user, "a mask does not broadcast to the scores");
   m.mask = mask;
   m.maskDrops = drops;
   return success();

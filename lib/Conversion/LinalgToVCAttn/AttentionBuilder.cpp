@@ -299,6 +299,11 @@ static void replaceWith(Value from, Value to, RewriterBase &rewriter,
   rewriter.replaceAllUsesWith(from, to);
 }
 
+/// True if nothing comes of `op`, or of what is computed from it.
+static bool isUnused(Operation *op) {
+  return wouldOpBeTriviallyDead(op) && llvm::all_of(op->getUsers(), isUnused);
+}
+
 /// Replaces `result`, whose dimensions are `resultRoles`, by what is to be made
 /// of `attention`; where that is undone by a user, the user.
 void AttentionBuilder::replaceResult(Value result, Roles resultRoles,
@@ -337,7 +342,7 @@ void AttentionBuilder::replaceResult(Value result, Roles resultRoles,
       replaceResult(expand.getResult(), expanded, attention, layout);
     }
   }
-  if (llvm::all_of(result.getUsers(), isOpTriviallyDead))
+  if (llvm::all_of(result.getUsers(), isUnused))
     return;
   bool isPair = pair && !llvm::is_contained(resultRoles, Role::Batch);
   rewriter.setInsertionPointAfterValue(attention);

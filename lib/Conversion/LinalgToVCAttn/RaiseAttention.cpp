@@ -95,15 +95,14 @@ public:
 private:
   void eraseRaised(const AttentionMatch &match, DenseSet<Operation *> &erased,
                    RewriterBase &rewriter) {
-    // Transposes and casts of the result that the builder replaced come first.
-    SmallVector<Operation *> dead;
-    for (Operation *user : match.root->getUsers()) {
-      llvm::append_range(dead, user->getUsers());
-      dead.push_back(user);
-    }
-    dead.push_back(match.root);
-    llvm::append_range(dead, match.interior);
-    for (Operation *op : dead)
+    // All that still uses the root was replaced with it.
+    SetVector<Operation *> dead;
+    dead.insert(match.root);
+    for (unsigned i = 0; i < dead.size(); ++i)
+      dead.insert_range(dead[i]->getUsers());
+    SmallVector<Operation *> lastFirst(llvm::reverse(dead.getArrayRef()));
+    llvm::append_range(lastFirst, match.interior);
+    for (Operation *op : lastFirst)
       eraseDead(op, erased, rewriter);
   }
 };
