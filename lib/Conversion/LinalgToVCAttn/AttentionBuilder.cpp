@@ -126,6 +126,15 @@ std::optional<Term> AttentionBuilder::undoCollapse(const Term &term, Axis axis,
   return frontend.expand(source, kUnitAxis).tensor;
 }
 
+/// True if some dimension of `term` was collapsed from `count` dimensions.
+static bool isCollapseOf(const Term &term, size_t count) {
+  auto collapse = term.value.getDefiningOp<tensor::CollapseShapeOp>();
+  return collapse && llvm::any_of(collapse.getReassociationIndices(),
+                                  [&](const ReassociationIndices &group) {
+                                    return group.size() == count;
+                                  });
+}
+
 /// One batch dimension that is a collapsed [batch, heads] on all operands, and
 /// perhaps [batch, key heads, repeats] on keys and values, is taken apart.
 void AttentionBuilder::splitBatch() {
@@ -156,9 +165,15 @@ void AttentionBuilder::splitBatch() {
   if (!areKnownEqual(getSize(*q, batch), getSize(*k, batch)) ||
       !areKnownEqual(getSize(*q, batch), getSize(*v, batch)))
     return;
-  int64_t keyHeads = getSize(*k, head), valueHeads = getSize(*v, head);
-  if (keyHeads != valueHeads)
+  if (getSize(*k, head) != getSize(*v, head) ||
+      isCollapseOf(key, 2) != isCollapseOf(value, 2))
     return;
+  if (llvm::is_contained(mask.axes, axis)) {
+    std::optional<Term> split = undoCollapse(mask, axis, {batch, head});
+    if (!split)
+      return;
+    mask = *split;
+  }
   query = *q;
   key = *k;
   value = *v;
@@ -244,13 +259,6 @@ Value AttentionBuilder::invert(Value mask) {
 FailureOr<Value> AttentionBuilder::buildMask(Layout layout) {
   if (!mask)
     return Value();
-  if (pair && llvm::is_contained(mask.axes, *pair)) {
-    if (auto split = undoCollapse(mask, *pair, {pairBatch, pairHead}))
-      mask = *split;
-    else
-      return refuse("a mask's batch dimension cannot be taken apart into batch "
-                    "and heads");
-  }
   // Masks are [B, H, N, K] in either layout: their keys are channels here.
   auto savedRole = roles.lookup(m.keyAxis);
   roles[m.keyAxis] = Role::Channel;
@@ -321,16 +329,16 @@ void AttentionBuilder::replaceResult(Value result, Roles resultRoles,
       continue;
     }
     auto expand = dyn_cast<tensor::ExpandShapeOp>(user);
-    if (!expand || !pair)
+    if (!expand || llvm::is_contained(resultRoles, Role::Batch))
       continue;
-    // Undo the collapse of batch and heads.
+    // It gets batch and heads apart, or a batch of 1 where there is none.
+    int64_t batch = pair ? getSize(query, pairBatch) : 1;
     Roles expanded;
     bool undoes = true;
     for (auto [group, role] :
          llvm::zip_equal(expand.getReassociationIndices(), resultRoles)) {
       if (role == Role::Head && group.size() == 2 &&
-          expand.getResultType().getDimSize(group[0]) ==
-              getSize(query, pairBatch))
+          expand.getResultType().getDimSize(group[0]) == batch)
         expanded.append({Role::Batch, Role::Head});
       else if (role != Role::Head && group.size() == 1)
         expanded.push_back(role);

@@ -23,12 +23,6 @@
 #p0 = affine_map<(b, h, d, n) -> (b, h, n)>
 #v0 = affine_map<(b, h, d, n) -> (b, h, n, d)>
 #o0 = affine_map<(b, h, d, n) -> (b, h, d)>
-#q3 = affine_map<(b, m, n, d) -> (b, m, d)>
-#k3 = affine_map<(b, m, n, d) -> (b, n, d)>
-#s3 = affine_map<(b, m, n, d) -> (b, m, n)>
-#p3 = affine_map<(b, m, d, n) -> (b, m, n)>
-#v3 = affine_map<(b, m, d, n) -> (b, n, d)>
-#o3 = affine_map<(b, m, d, n) -> (b, m, d)>
 #id5 = affine_map<(b, h, g, m, n) -> (b, h, g, m, n)>
 #mg = affine_map<(b, h, g, m, n) -> (b, h, m, n)>
 #qg = affine_map<(b, h, g, m, n, d) -> (b, h, g, m, d)>
@@ -245,29 +239,6 @@ func.func @keys_without_heads(%q: tensor<2x4x64x32xf32>, %k: tensor<2x96x32xf32>
       ins(%p, %v : tensor<2x4x64x96xf32>, tensor<2x4x96x48xf32>)
       outs(%oz : tensor<2x4x64x48xf32>) -> tensor<2x4x64x48xf32>
   return %o : tensor<2x4x64x48xf32>
-}
-
-func.func @collapsed_with_another_mask(%q: tensor<2x4x64x32xf32>,
-    %k: tensor<2x4x96x32xf32>, %v: tensor<2x4x96x48xf32>, %m: tensor<8x64x96xf32>)
-    -> tensor<8x64x48xf32> {
-  %zero = arith.constant 0.0 : f32
-  %qc = tensor.collapse_shape %q [[0, 1], [2], [3]] : tensor<2x4x64x32xf32> into tensor<8x64x32xf32>
-  %kc = tensor.collapse_shape %k [[0, 1], [2], [3]] : tensor<2x4x96x32xf32> into tensor<8x96x32xf32>
-  %vc = tensor.collapse_shape %v [[0, 1], [2], [3]] : tensor<2x4x96x48xf32> into tensor<8x96x48xf32>
-  %se = tensor.empty() : tensor<8x64x96xf32>
-  %sz = linalg.fill ins(%zero : f32) outs(%se : tensor<8x64x96xf32>) -> tensor<8x64x96xf32>
-  %s = linalg.contract indexing_maps = [#q3, #k3, #s3]
-      ins(%qc, %kc : tensor<8x64x32xf32>, tensor<8x96x32xf32>) outs(%sz : tensor<8x64x96xf32>) -> tensor<8x64x96xf32>
-  %t = linalg.add
-      ins(%s, %m : tensor<8x64x96xf32>, tensor<8x64x96xf32>) outs(%se : tensor<8x64x96xf32>) -> tensor<8x64x96xf32>
-  %p = linalg.softmax dimension(2)
-      ins(%t : tensor<8x64x96xf32>) outs(%se : tensor<8x64x96xf32>) -> tensor<8x64x96xf32>
-  %oe = tensor.empty() : tensor<8x64x48xf32>
-  %oz = linalg.fill ins(%zero : f32) outs(%oe : tensor<8x64x48xf32>) -> tensor<8x64x48xf32>
-  // expected-remark @+1 {{attention is not raised: a mask's batch dimension cannot be taken apart into batch and heads}}
-  %o = linalg.contract indexing_maps = [#p3, #v3, #o3]
-      ins(%p, %vc : tensor<8x64x96xf32>, tensor<8x96x48xf32>) outs(%oz : tensor<8x64x48xf32>) -> tensor<8x64x48xf32>
-  return %o : tensor<8x64x48xf32>
 }
 
 func.func @grouped_mask_of_key_heads(%q: tensor<2x2x2x64x32xf32>,

@@ -10,7 +10,6 @@
 #include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
 #include "vcattn/Dialect/VCAttn/Transforms/Passes.h"
 #include "vcattn/Target/Schedules.h"
-#include "vcattn/Target/TargetInfo.h"
 
 namespace vcattn {
 #define GEN_PASS_DEF_SCHEDULE
@@ -81,10 +80,6 @@ private:
     if (!attr ||
         failed(verifySchedule(op, targetAttr, attr, headDim, valueDim)))
       return failure();
-    if (getElementTypeOrSelf(op.getQuery().getType()).isInteger(8) &&
-        !lookupTarget(chip)->hasIntegerScores)
-      return op.emitError("target ")
-             << chip << " has no matrix instruction for i8 scores";
     op.setTargetAttr(targetAttr);
     op.setScheduleAttr(attr);
     ++scheduled;
