@@ -20,6 +20,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -44,6 +45,11 @@ createTargetMachine(StringRef chip, Location loc) {
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
+    // Shared memory has 32-bit addresses; with 64 bits each one that a kernel
+    // computes is widened. The target offers this as a global option only.
+    auto &known = llvm::cl::getRegisteredOptions();
+    if (auto option = known.find("nvptx-short-ptr"); option != known.end())
+      static_cast<llvm::cl::opt<bool> *>(option->second)->setValue(true);
     return true;
   }();
   (void)initialized;

@@ -410,4 +410,106 @@ def ConvertGPUToVCAttnRuntime
   ];
 }
 
+def ConvertVCAttnToGPU : Pass<"convert-vcattn-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "Turn packed attention on memrefs into a kernel and its launch";
+  let description = [{
+    Each `vcattn.packed_attention` on memrefs becomes tensor maps of queries,
+    keys and values, made on the host, and a launch of a kernel in kernel ops
+    (docs/Dialect.md), which `convert-vcattn-kernel-to-nvvm` lowers. Attentions
+    that differ in nothing but sizes, strides and scale share one kernel.
+
+    Where sizes are not static, a launch is skipped that has nothing to compute,
+    and attention to no keys is written as zeros by a parallel loop.
+
+    ```mlir
+    vcattn.packed_attention ins(%q, %qs, %k, %ks, %v, %vs, %m : ...)
+        outs(%out : ...) {scale = 0.088 : f64, ...}
+    ```
+
+    becomes
+
+    ```mlir
+    %qmap = vcattn.encode_tensor_map %q box [1, 1, 128, 128] : ...
+    ...
+    gpu.launch_func @vcattn_attention_i8::@attention_i8
+        blocks in (%blocks, %c1, %c1) threads in (%c384, %c1, %c1)
+        dynamic_shared_memory_size %c225456
+        args(%qmap : !vcattn.tensor_map, %kmap : ..., %vmap : ...,
+             %qs : ..., %ks : ..., %vs : ..., %m : ..., %out : ...,
+             %keys : index, %factor : f32)
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::NVVM::NVVMDialect",
+                           "::mlir::scf::SCFDialect"];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Kernels built">,
+    Statistic<"numLaunches", "launches", "Attentions launched">,
+  ];
+}
+
+def ConvertVCAttnKernelToNVVM
+    : Pass<"convert-vcattn-kernel-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Lower the kernel ops of a gpu.module to Hopper's instructions";
+  let description = [{
+    Fragments become structs of the registers that a thread holds, tiles
+    pointers to shared memory, pipelines mbarriers and TMA copies, products
+    wgmma (docs/Numerics.md says which instruction rounds where). Control flow
+    stays scf, addresses in global memory arith and memref: `convert-scf-to-cf`,
+    `vcattn-lower-kernels`, `vcattn-pass-tensor-maps-by-value` and
+    `convert-nvvm-to-llvm` take it from there.
+
+    ```mlir
+    %s = vcattn.mma_wait %running outstanding 1
+        : !vcattn.in_flight<!vcattn.fragment<64x128xi32, scores>>
+          -> !vcattn.fragment<64x128xi32, scores>
+    ```
+
+    becomes
+
+    ```mlir
+    %0 = llvm.inline_asm has_side_effects "wgmma.wait_group.sync.aligned 1;",
+        "=r,...,0,..." %r0, ... : (i32, ...) -> !llvm.struct<(i32, ...)>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::NVVM::NVVMDialect",
+                           "::mlir::scf::SCFDialect"];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Kernels lowered">,
+  ];
+}
+
+def VCAttnPassTensorMapsByValue : Pass<"vcattn-pass-tensor-maps-by-value"> {
+  let summary = "Make kernels receive their tensor maps by value";
+  let description = [{
+    The conversion of gpu.func forgets how a pointer argument is passed. The copy
+    unit needs a tensor map in parameter memory, aligned to 64 bytes, and no
+    local copy of it; this pass says so on the arguments that
+    `convert-vcattn-kernel-to-nvvm` has noted.
+
+    ```mlir
+    llvm.func @kernel(%map: !llvm.ptr) attributes
+        {nvvm.kernel, vcattn.tensor_map_arguments = array<i32: 0>}
+    ```
+
+    becomes
+
+    ```mlir
+    llvm.func @kernel(%map: !llvm.ptr {llvm.align = 64 : i64,
+        llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant})
+        attributes {nvvm.kernel}
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect"];
+  let statistics = [
+    Statistic<"numTensorMaps", "tensor-maps", "Arguments passed by value">,
+  ];
+}
+
 #endif // VCATTN_CONVERSION_PASSES_TD

@@ -1,0 +1,100 @@
+//===- ConvertVCAttnKernelToNVVM.cpp - Kernel ops for Hopper --------------===//
+//
+// Part of the vcattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelToNVVM.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/Transforms/FuncConversions.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "vcattn/Conversion/KernelAttributes.h"
+#include "vcattn/Conversion/Passes.h"
+
+namespace vcattn {
+#define GEN_PASS_DEF_CONVERTVCATTNKERNELTONVVM
+#include "vcattn/Conversion/Passes.h.inc"
+} // namespace vcattn
+
+using namespace mlir;
+using namespace vcattn;
+
+static void addTypeConversions(TypeConverter &converter) {
+  converter.addConversion([](Type type) { return type; });
+  converter.addConversion([](FragmentType type) { return getRegisters(type); });
+  converter.addConversion(
+      [](InFlightType type) { return getRegisters(type.getFragment()); });
+  converter.addConversion([](TileType type) {
+    return LLVM::LLVMPointerType::get(type.getContext(), kSharedSpace);
+  });
+  converter.addConversion([](PipelineType type) {
+    auto pointer = LLVM::LLVMPointerType::get(type.getContext(), kSharedSpace);
+    return LLVM::LLVMStructType::getLiteral(type.getContext(),
+                                            {pointer, pointer});
+  });
+  converter.addConversion([](TensorMapType type) {
+    return LLVM::LLVMPointerType::get(type.getContext());
+  });
+}
+
+namespace {
+struct ConvertVCAttnKernelToNVVM
+    : vcattn::impl::ConvertVCAttnKernelToNVVMBase<ConvertVCAttnKernelToNVVM> {
+  void runOnOperation() override {
+    SharedMemoryLayout layout;
+    for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
+      if (failed(prepare(kernel, layout)))
+        return signalPassFailure();
+
+    MLIRContext *context = &getContext();
+    TypeConverter converter;
+    addTypeConversions(converter);
+    RewritePatternSet patterns(context);
+    populatePipelinePatterns(converter, patterns, layout);
+    populateMmaPatterns(converter, patterns);
+    populateSoftmaxPatterns(converter, patterns);
+    populateAccumulatorPatterns(converter, patterns);
+    populateFunctionOpInterfaceTypeConversionPattern<gpu::GPUFuncOp>(patterns,
+                                                                     converter);
+    ConversionTarget target(*context);
+    target.addIllegalDialect<VCAttnDialect>();
+    target.addLegalDialect<arith::ArithDialect, LLVM::LLVMDialect,
+                           memref::MemRefDialect, NVVM::NVVMDialect>();
+    target.addDynamicallyLegalOp<gpu::GPUFuncOp>([&](gpu::GPUFuncOp kernel) {
+      return converter.isSignatureLegal(kernel.getFunctionType());
+    });
+    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
+                                                         target);
+    if (failed(applyPartialConversion(getOperation(), target,
+                                      std::move(patterns))))
+      signalPassFailure();
+  }
+
+  /// Lays out a kernel's shared memory and notes which arguments are tensor
+  /// maps, which become mere pointers.
+  LogicalResult prepare(gpu::GPUFuncOp kernel, SharedMemoryLayout &layout) {
+    int64_t bytes = layout.add(kernel);
+    if (auto has = kernel->getAttrOfType<IntegerAttr>(kSharedMemoryAttrName))
+      if (bytes > has.getInt())
+        return kernel.emitOpError("needs ")
+               << bytes << " bytes of shared memory, is launched with "
+               << has.getInt();
+    SmallVector<int32_t> maps;
+    for (auto [i, type] : llvm::enumerate(kernel.getArgumentTypes()))
+      if (isa<TensorMapType>(type))
+        maps.push_back(i);
+    if (maps.empty() && bytes == 0)
+      return success();
+    ++numKernels;
+    if (!maps.empty())
+      kernel->setAttr(kTensorMapArgumentsAttrName,
+                      DenseI32ArrayAttr::get(&getContext(), maps));
+    return success();
+  }
+};
+} // namespace

@@ -1,0 +1,312 @@
+//===- PipelinesToNVVM.cpp - Roles, barriers and copies -------------------===//
+//
+// Part of the vcattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A pipeline becomes a struct of two pointers to shared memory: its stages, and
+// its barriers (full ones first, then empty ones). Copies are the TMA unit's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelToNVVM.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "vcattn/Target/Schedules.h"
+
+using namespace mlir;
+using namespace vcattn;
+
+static constexpr StringLiteral kSharedMemoryName = "vcattn_shared_memory";
+static constexpr int64_t kBarrierBytes = 8;
+/// How long a waiting thread may be suspended before it looks again, in ns.
+static constexpr int64_t kSuspendHint = 10000000;
+
+/// The start of the kernel's dynamic shared memory.
+static Value getSharedMemory(KernelBuilder &b, Operation *op) {
+  auto module = op->getParentOfType<gpu::GPUModuleOp>();
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext(), kSharedSpace);
+  if (!module.lookupSymbol(kSharedMemoryName)) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    // gpu.dynamic_shared_memory would be aligned to 16 bytes only; swizzled
+    // tiles start on 1024.
+    LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 0),
+                           /*isConstant=*/false, LLVM::Linkage::External,
+                           kSharedMemoryName, Attribute(),
+                           /*alignment=*/1024, kSharedSpace);
+  }
+  return LLVM::AddressOfOp::create(b, pointer, kSharedMemoryName);
+}
+
+/// A copy's destination, which PTX before 8.6 takes only as an address in the
+/// cluster's shared memory; the block's own is part of it.
+static Value getDestination(KernelBuilder &b, Value pointer) {
+  constexpr unsigned kClusterSpace = 7;
+  auto type = LLVM::LLVMPointerType::get(b.getContext(), kClusterSpace);
+  return LLVM::AddrSpaceCastOp::create(b, type, pointer);
+}
+
+namespace {
+/// A stage of a pipeline, for one use of it.
+struct Stage {
+  Value data, full, empty;
+  /// Which of its uses this is, modulo 2.
+  Value parity;
+
+  Stage(KernelBuilder &b, PipelineType type, Value pipeline, Value index) {
+    Value stages = b.i32(type.getStages());
+    Value stage = LLVM::URemOp::create(b, index, stages);
+    parity = LLVM::AndOp::create(b, LLVM::UDivOp::create(b, index, stages),
+                                 b.i32(1));
+    SmallVector<Value> pointers = b.unpack(pipeline);
+    data = b.offset(
+        pointers[0],
+        LLVM::MulOp::create(b, stage, b.i32(type.getTile().getBytes())));
+    full = b.offset(pointers[1],
+                    LLVM::MulOp::create(b, stage, b.i32(kBarrierBytes)));
+    empty = b.offset(full, type.getStages() * kBarrierBytes);
+  }
+};
+
+struct SharedTilePattern : OpConversionPattern<SharedTileOp> {
+  SharedTilePattern(const TypeConverter &converter, MLIRContext *context,
+                    const SharedMemoryLayout &layout)
+      : OpConversionPattern(converter, context), layout(layout) {}
+
+  LogicalResult
+  matchAndRewrite(SharedTileOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    KernelBuilder b(op.getLoc(), rewriter);
+    auto range = layout.lookup(op);
+    rewriter.replaceOp(op, b.offset(getSharedMemory(b, op), range.data));
+    return success();
+  }
+
+  const SharedMemoryLayout &layout;
+};
+
+struct CreatePipelinePattern : OpConversionPattern<CreatePipelineOp> {
+  CreatePipelinePattern(const TypeConverter &converter, MLIRContext *context,
+                        const SharedMemoryLayout &layout)
+      : OpConversionPattern(converter, context), layout(layout) {}
+
+  LogicalResult
+  matchAndRewrite(CreatePipelineOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    KernelBuilder b(op.getLoc(), rewriter);
+    auto range = layout.lookup(op);
+    Value shared = getSharedMemory(b, op);
+    Value barriers = b.offset(shared, range.barriers);
+    Value first =
+        LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, b.thread(), b.i32(0));
+    int64_t stages = op.getResult().getType().getStages();
+    scf::IfOp::create(b, first, [&](OpBuilder &nested, Location loc) {
+      KernelBuilder inner(loc, nested);
+      for (int64_t i = 0; i < 2 * stages; ++i)
+        NVVM::MBarrierInitOp::create(
+            inner, TypeRange(),
+            ValueRange{inner.offset(barriers, i * kBarrierBytes),
+                       inner.i32(i < stages ? 1 : op.getConsumers())});
+      scf::YieldOp::create(inner);
+    });
+    rewriter.replaceOp(op, b.pack({b.offset(shared, range.data), barriers}));
+    return success();
+  }
+
+  const SharedMemoryLayout &layout;
+};
+
+struct WarpSpecializePattern : OpConversionPattern<WarpSpecializeOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(WarpSpecializeOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    KernelBuilder b(op.getLoc(), rewriter);
+    // What the threads before this have set up has to be seen by all, and the
+    // barriers by the copy unit too.
+    NVVM::FenceMbarrierInitOp::create(b);
+    NVVM::BarrierOp::create(b);
+    // Taking lane 0's number tells ptxas that it is the same in a warp.
+    Value group = LLVM::LShrOp::create(b, b.thread(), b.i32(7));
+    group = NVVM::ShflOp::create(b, b.getI32Type(), b.i32(-1), group, b.i32(0),
+                                 b.i32(31), NVVM::ShflKind::idx, UnitAttr());
+    Value isProducer =
+        LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, group, b.i32(0));
+    auto roles = scf::IfOp::create(b, isProducer, /*withElseRegion=*/true);
+
+    b.setInsertionPointToStart(&roles.getThenRegion().front());
+    NVVM::SetMaxRegisterOp::create(b, op.getProducerRegisters(),
+                                   NVVM::SetMaxRegisterAction::decrease);
+    auto one = scf::IfOp::create(b, b.isLeader(), /*withElseRegion=*/false);
+    rewriter.inlineBlockBefore(&op.getProducer().front(),
+                               one.getThenRegion().front().getTerminator());
+
+    b.setInsertionPointToStart(&roles.getElseRegion().front());
+    NVVM::SetMaxRegisterOp::create(b, op.getConsumerRegisters(),
+                                   NVVM::SetMaxRegisterAction::increase);
+    Value consumer = LLVM::SubOp::create(b, group, b.i32(1));
+    rewriter.inlineBlockBefore(&op.getConsumer().front(),
+                               roles.getElseRegion().front().getTerminator(),
+                               consumer);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct AcquirePattern : OpConversionPattern<AcquireOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(AcquireOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    KernelBuilder b(op.getLoc(), rewriter);
+    Stage stage(b, op.getPipeline().getType(), adaptor.getPipeline(),
+                adaptor.getIndex());
+    // Use n waits for the n-th release; the wait for the zeroth, on the parity
+    // opposite to a fresh barrier's, passes.
+    Value before = LLVM::XOrOp::create(b, stage.parity, b.i32(1));
+    NVVM::MBarrierTryWaitParityOp::create(b, stage.empty, before,
+                                          b.i32(kSuspendHint));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct WaitTilePattern : OpConversionPattern<WaitTileOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(WaitTileOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    KernelBuilder b(op.getLoc(), rewriter);
+    Stage stage(b, op.getPipeline().getType(), adaptor.getPipeline(),
+                adaptor.getIndex());
+    NVVM::MBarrierTryWaitParityOp::create(b, stage.full, stage.parity,
+                                          b.i32(kSuspendHint));
+    rewriter.replaceOp(op, stage.data);
+    return success();
+  }
+};
+
+struct ReleasePattern : OpConversionPattern<ReleaseOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(ReleaseOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    KernelBuilder b(op.getLoc(), rewriter);
+    Stage stage(b, op.getPipeline().getType(), adaptor.getPipeline(),
+                adaptor.getIndex());
+    Value arrives = b.isLeader();
+    if (adaptor.getCondition())
+      arrives = LLVM::AndOp::create(b, arrives, adaptor.getCondition());
+    // Predicated, where the NVVM op would need a branch around it.
+    b.assembly(
+        "@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", {},
+        {LLVM::PtrToIntOp::create(b, b.getI32Type(), stage.empty), arrives});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LoadTilePattern : OpConversionPattern<LoadTileOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(LoadTileOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    KernelBuilder b(op.getLoc(), rewriter);
+    PipelineType type = op.getPipeline().getType();
+    Stage stage(b, type, adaptor.getPipeline(), adaptor.getIndex());
+    NVVM::MBarrierArriveExpectTxOp::create(
+        b, TypeRange(),
+        ValueRange{stage.full, b.i32(type.getTile().getBytes())});
+    // PTX counts a tensor map's dimensions from the innermost one.
+    SmallVector<Value> coordinates(llvm::reverse(adaptor.getCoordinates()));
+    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+        b, getDestination(b, stage.data), adaptor.getMap(), coordinates,
+        stage.full,
+        /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
+        /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
+        /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LoadBytesPattern : OpConversionPattern<LoadBytesOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(LoadBytesOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    KernelBuilder b(op.getLoc(), rewriter);
+    PipelineType type = op.getPipeline().getType();
+    Stage stage(b, type, adaptor.getPipeline(), adaptor.getIndex());
+    Value bytes = b.i32(type.getTile().getBytes());
+    NVVM::MBarrierArriveExpectTxOp::create(b, TypeRange(),
+                                           ValueRange{stage.full, bytes});
+    NVVM::CpAsyncBulkGlobalToSharedClusterOp::create(
+        b, getDestination(b, stage.data),
+        b.address(adaptor.getSource(), adaptor.getIndices()), stage.full, bytes,
+        /*multicastMask=*/Value(), /*l2CacheHint=*/Value());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct TileRowsPattern : OpConversionPattern<TileRowsOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(TileRowsOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    KernelBuilder b(op.getLoc(), rewriter);
+    Value bytes = LLVM::MulOp::create(
+        b, adaptor.getPart(), b.i32(op.getResult().getType().getBytes()));
+    rewriter.replaceOp(op, b.offset(adaptor.getTile(), bytes));
+    return success();
+  }
+};
+
+/// Named barriers 1 and 2 are the turns of consumers 0 and 1; each is met by
+/// the consumer that waits and the one that lets it go.
+template <typename Op>
+struct TurnPattern : OpConversionPattern<Op> {
+  using OpConversionPattern<Op>::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(Op op, typename Op::Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    KernelBuilder b(op.getLoc(), rewriter);
+    Value consumer = adaptor.getConsumer(),
+          threads = b.i32(2 * kWarpgroupThreads);
+    if constexpr (std::is_same_v<Op, TakeTurnOp>)
+      NVVM::BarrierOp::create(b, TypeRange(),
+                              LLVM::AddOp::create(b, consumer, b.i32(1)),
+                              threads, NVVM::BarrierReductionAttr(), Value());
+    else
+      NVVM::BarrierArriveOp::create(
+          b, LLVM::SubOp::create(b, b.i32(2), consumer), threads);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+} // namespace
+
+void vcattn::populatePipelinePatterns(const TypeConverter &converter,
+                                      RewritePatternSet &patterns,
+                                      const SharedMemoryLayout &layout) {
+  MLIRContext *context = patterns.getContext();
+  patterns.add<SharedTilePattern, CreatePipelinePattern>(converter, context,
+                                                         layout);
+  patterns
+      .add<WarpSpecializePattern, AcquirePattern, WaitTilePattern,
+           ReleasePattern, LoadTilePattern, LoadBytesPattern, TileRowsPattern,
+           TurnPattern<TakeTurnOp>, TurnPattern<PassTurnOp>>(converter,
+                                                             context);
+}

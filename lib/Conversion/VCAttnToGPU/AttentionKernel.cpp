@@ -1,0 +1,196 @@
+//===- AttentionKernel.cpp - The attention kernel as a composition --------===//
+//
+// Part of the vcattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The kernel's frame: arguments, shared memory, roles, and the loop over work
+// items that both roles run. Blocks are persistent: block i of n takes items
+// i, i + n, ...; neighbours share a head, and so its keys and values in cache.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionKernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "vcattn/Conversion/KernelAttributes.h"
+#include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
+#include "vcattn/Target/Schedules.h"
+
+using namespace mlir;
+using namespace vcattn;
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+static Value constantLike(TileBuilder &b, Value x, int64_t value) {
+  return x.getType().isIndex() ? b.index(value) : b.i32(value);
+}
+
+Value TileBuilder::i32(int64_t value) {
+  return arith::ConstantOp::create(*this, getI32IntegerAttr(value));
+}
+Value TileBuilder::index(int64_t value) {
+  return arith::ConstantIndexOp::create(*this, value);
+}
+Value TileBuilder::toI32(Value value) {
+  return arith::IndexCastOp::create(*this, getI32Type(), value);
+}
+Value TileBuilder::toIndex(Value value) {
+  return arith::IndexCastOp::create(*this, getIndexType(), value);
+}
+Value TileBuilder::add(Value x, Value y) {
+  return arith::AddIOp::create(*this, x, y);
+}
+Value TileBuilder::sub(Value x, Value y) {
+  return arith::SubIOp::create(*this, x, y);
+}
+Value TileBuilder::mul(Value x, Value y) {
+  return arith::MulIOp::create(*this, x, y);
+}
+Value TileBuilder::div(Value x, int64_t y) {
+  return arith::DivUIOp::create(*this, x, constantLike(*this, x, y));
+}
+Value TileBuilder::rem(Value x, int64_t y) {
+  return arith::RemUIOp::create(*this, x, constantLike(*this, x, y));
+}
+Value TileBuilder::min(Value x, Value y) {
+  return arith::MinSIOp::create(*this, x, y);
+}
+Value TileBuilder::compare(arith::CmpIPredicate predicate, Value x, Value y) {
+  return arith::CmpIOp::create(*this, predicate, x, y);
+}
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+void KernelContext::forEachWorkItem(
+    TileBuilder &b, unsigned counters,
+    function_ref<SmallVector<Value>(TileBuilder &, const WorkItem &,
+                                    ValueRange)>
+        body) const {
+  Value first = gpu::BlockIdOp::create(b, gpu::Dimension::x);
+  Value step = gpu::GridDimOp::create(b, gpu::Dimension::x);
+  SmallVector<Value> zeros(counters, b.i32(0));
+  scf::ForOp::create(
+      b, first, work, step, zeros,
+      [&](OpBuilder &nested, Location loc, Value item, ValueRange state) {
+        TileBuilder inner(loc, nested);
+        Value tile = arith::RemUIOp::create(inner, item, queryTiles);
+        Value row = arith::DivUIOp::create(inner, item, queryTiles);
+        WorkItem x;
+        x.head = arith::RemUIOp::create(inner, row, heads);
+        x.batch = arith::DivUIOp::create(inner, row, heads);
+        x.keyHead = arith::DivUIOp::create(inner, x.head, ratio);
+        x.query = inner.mul(tile, inner.index(config.schedule.getTileQ()));
+        scf::YieldOp::create(inner, body(inner, x, state));
+      });
+}
+
+Value KernelContext::getMeanTiles(TileBuilder &b) const {
+  return b.div(b.add(tiles, b.i32(kMeanTiles - 1)), kMeanTiles);
+}
+
+//===----------------------------------------------------------------------===//
+// The frame
+//===----------------------------------------------------------------------===//
+
+/// Declares the tiles in shared memory.
+static KernelPipelines createPipelines(TileBuilder &b,
+                                       const KernelConfig &config) {
+  MLIRContext *context = b.getContext();
+  ScheduleAttr schedule = config.schedule;
+  auto pipeline = [&](int64_t stages, int64_t rows, int64_t columns,
+                      Type element) -> Value {
+    auto tile = TileType::get(context, {rows, columns}, element);
+    auto type = PipelineType::get(context, stages, tile);
+    return CreatePipelineOp::create(b, type, schedule.getConsumers());
+  };
+  KernelPipelines result;
+  result.queries =
+      pipeline(1, schedule.getTileQ(), config.headDim, config.code);
+  result.keys = pipeline(schedule.getStages(), schedule.getTileK(),
+                         config.headDim, config.code);
+  result.values =
+      pipeline(schedule.getStages(), config.valueDim + kRowSumColumns,
+               schedule.getTileK(), b.getType<Float8E4M3FNType>());
+  result.means =
+      pipeline(kMeanStages, config.valueDim, kMeanTiles, b.getF16Type());
+  result.totals = SharedTileOp::create(
+      b, TileType::get(context, {schedule.getTileQ(), config.valueDim},
+                       b.getF32Type()));
+  return result;
+}
+
+/// Names a kernel's arguments.
+static KernelArguments getArguments(gpu::GPUFuncOp kernel, bool hasLse) {
+  auto next = kernel.getArguments().begin();
+  KernelArguments a;
+  for (Value *argument : {&a.queryMap, &a.keyMap, &a.valueMap, &a.queryScale,
+                          &a.keyScale, &a.valueScale, &a.means, &a.out})
+    *argument = *next++;
+  if (hasLse)
+    a.lse = *next++;
+  a.keys = *next++;
+  a.factor = *next++;
+  return a;
+}
+
+gpu::GPUFuncOp vcattn::buildAttentionKernel(ImplicitLocOpBuilder &builder,
+                                            StringRef name,
+                                            const KernelConfig &config) {
+  OpBuilder::InsertionGuard guard(builder);
+  ScheduleAttr schedule = config.schedule;
+  SmallVector<Type> types(3, builder.getType<TensorMapType>());
+  llvm::append_range(types, config.buffers);
+  types.push_back(builder.getIndexType());
+  types.push_back(builder.getF32Type());
+  auto kernel =
+      gpu::GPUFuncOp::create(builder, name, builder.getFunctionType(types, {}));
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                  builder.getUnitAttr());
+  int64_t threads = getBlockThreads(schedule);
+  kernel.setKnownBlockSizeAttr(
+      builder.getDenseI32ArrayAttr({static_cast<int32_t>(threads), 1, 1}));
+  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                  builder.getI32IntegerAttr(1));
+  kernel->setAttr(kSharedMemoryAttrName,
+                  builder.getI64IntegerAttr(getSharedMemoryBytes(
+                      schedule, config.headDim, config.valueDim)));
+
+  TileBuilder b(builder.getLoc(), builder);
+  b.setInsertionPointToStart(&kernel.getBody().front());
+  KernelContext context(config);
+  context.arguments = getArguments(kernel, config.hasLse);
+  context.pipelines = createPipelines(b, config);
+  const KernelArguments &a = context.arguments;
+  auto sizeOf = [&](Value buffer, int64_t dim) -> Value {
+    return memref::DimOp::create(b, buffer, dim);
+  };
+  int64_t tileQ = schedule.getTileQ(), tileK = schedule.getTileK();
+  Value batches = sizeOf(a.queryScale, 0);
+  context.heads = sizeOf(a.queryScale, 1);
+  context.queryTiles =
+      b.div(b.add(sizeOf(a.queryScale, 2), b.index(tileQ - 1)), tileQ);
+  context.ratio =
+      arith::DivUIOp::create(b, context.heads, sizeOf(a.valueScale, 1));
+  context.work = b.mul(b.mul(batches, context.heads), context.queryTiles);
+  context.tiles = b.toI32(b.div(b.add(a.keys, b.index(tileK - 1)), tileK));
+
+  auto roles = WarpSpecializeOp::create(b, schedule.getProducerRegisters(),
+                                        schedule.getConsumers(),
+                                        schedule.getConsumerRegisters());
+  gpu::ReturnOp::create(b);
+  b.createBlock(&roles.getProducer());
+  buildProducer(b, context);
+  Block *consumer =
+      b.createBlock(&roles.getConsumer(), {}, b.getI32Type(), builder.getLoc());
+  buildConsumer(b, context, consumer->getArgument(0));
+  return kernel;
+}

@@ -1,0 +1,286 @@
+//===- ConvertVCAttnToGPU.cpp - Packed attention as a kernel launch -------===//
+//
+// Part of the vcattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionKernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "vcattn/Conversion/Passes.h"
+#include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
+#include "vcattn/Target/Schedules.h"
+#include "vcattn/Target/TargetInfo.h"
+
+namespace vcattn {
+#define GEN_PASS_DEF_CONVERTVCATTNTOGPU
+#include "vcattn/Conversion/Passes.h.inc"
+} // namespace vcattn
+
+using namespace mlir;
+using namespace vcattn;
+
+static MemRefType typeOf(Value buffer) {
+  return cast<MemRefType>(buffer.getType());
+}
+
+/// Reports what the kernel cannot take.
+static LogicalResult checkSupport(PackedAttentionOp op) {
+  for (Value operand : op->getOperands())
+    if (!isa<MemRefType>(operand.getType()))
+      return op.emitOpError("must be bufferized before it becomes a kernel");
+  const TargetInfo *target = lookupTarget(op.getTarget().getChip());
+  if (target->matrixUnit != MatrixUnit::Wgmma)
+    return op.emitOpError("has no kernel for ") << target->chip;
+  if (op.getCast() != SoftmaxCast::ExpCast)
+    return op.emitOpError("has no kernel with the softmax cast '")
+           << stringifySoftmaxCast(op.getCast()) << "'";
+  int64_t headDim = typeOf(op.getQuery()).getDimSize(kChannelDim);
+  int64_t valueDim = typeOf(op.getOuts()[0]).getDimSize(kChannelDim);
+  if (headDim != 128 || valueDim != 128)
+    return op.emitOpError("has a kernel for head dimensions 128 and 128, not ")
+           << headDim << " and " << valueDim;
+  ScheduleAttr schedule = op.getSchedule();
+  if (schedule.getTileK() != kBlockTokens ||
+      schedule.getTileQ() != 64 * schedule.getConsumers())
+    return op.emitOpError("has a kernel for tiles of 64 queries per consumer "
+                          "and 128 keys, not ")
+           << schedule.getTileQ() << " for " << schedule.getConsumers()
+           << " consumers and " << schedule.getTileK();
+  double scale = op.getScale().convertToDouble();
+  if (!(scale >= 0) || std::isinf(scale))
+    return op.emitOpError("needs a scale that is finite and not negative");
+  // One copy takes a group of means, whose four inner dimensions are one piece.
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(typeOf(op.getMeans()).getStridesAndOffset(strides, offset)) ||
+      ArrayRef(strides).take_back(4) != ArrayRef<int64_t>{128, 64, 8, 1})
+    return op.emitOpError("needs groups of means to be contiguous, got ")
+           << op.getMeans().getType();
+  return success();
+}
+
+/// The type with all sizes dynamic, by which one kernel serves all shapes. An
+/// identity layout stays one; of another, the innermost strides stay known
+/// that are.
+static MemRefType getKernelType(MemRefType type, ArrayRef<int64_t> innerSizes) {
+  SmallVector<int64_t> shape(type.getRank() - innerSizes.size(),
+                             ShapedType::kDynamic);
+  llvm::append_range(shape, innerSizes);
+  if (type.getLayout().isIdentity())
+    return MemRefType::get(shape, type.getElementType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)type.getStridesAndOffset(strides, offset);
+  size_t inner = std::max<size_t>(innerSizes.size(), 1);
+  for (int64_t &stride : MutableArrayRef<int64_t>(strides).drop_back(inner))
+    stride = ShapedType::kDynamic;
+  auto layout =
+      StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic, strides);
+  return MemRefType::get(shape, type.getElementType(), layout);
+}
+
+static KernelConfig getConfig(PackedAttentionOp op) {
+  KernelConfig config;
+  config.code = typeOf(op.getQuery()).getElementType();
+  config.hasLse = op.getOuts().size() == 2;
+  config.layout = op.getLayout();
+  config.headDim = typeOf(op.getQuery()).getDimSize(kChannelDim);
+  config.valueDim = typeOf(op.getOuts()[0]).getDimSize(kChannelDim);
+  config.schedule = op.getSchedule();
+  auto add = [&](Value buffer, ArrayRef<int64_t> innerSizes) {
+    config.buffers.push_back(getKernelType(typeOf(buffer), innerSizes));
+  };
+  add(op.getQueryScale(), {});
+  add(op.getKeyScale(), {kKeyScaleGroups});
+  add(op.getValueScale(), {config.valueDim});
+  add(op.getMeans(), typeOf(op.getMeans()).getShape().take_back(4));
+  add(op.getOuts()[0], {config.valueDim});
+  if (config.hasLse)
+    add(op.getOuts()[1], {});
+  return config;
+}
+
+namespace {
+/// The kernels of one module.
+class KernelCache {
+public:
+  explicit KernelCache(ModuleOp module) : module(module), symbols(module) {}
+
+  /// The kernel for `config`, built on first need.
+  gpu::GPUFuncOp get(Location loc, const KernelConfig &config);
+  unsigned size() const { return kernels.size(); }
+
+private:
+  ModuleOp module;
+  SymbolTable symbols;
+  SmallVector<std::pair<KernelConfig, gpu::GPUFuncOp>> kernels;
+};
+} // namespace
+
+gpu::GPUFuncOp KernelCache::get(Location loc, const KernelConfig &config) {
+  for (auto &[known, kernel] : kernels)
+    if (known == config)
+      return kernel;
+  ImplicitLocOpBuilder b(loc, module.getContext());
+  StringRef scores = config.code.isInteger(8) ? "i8" : "e4m3";
+  auto container =
+      gpu::GPUModuleOp::create(b, ("vcattn_attention_" + scores).str());
+  symbols.insert(container, module.getBody()->end());
+  b.setInsertionPointToStart(container.getBody());
+  gpu::GPUFuncOp kernel =
+      buildAttentionKernel(b, ("attention_" + scores).str(), config);
+  kernels.emplace_back(config, kernel);
+  return kernel;
+}
+
+/// Launches the kernel on `op`'s operands.
+static void launch(ImplicitLocOpBuilder &b, PackedAttentionOp op,
+                   const KernelConfig &config, gpu::GPUFuncOp kernel) {
+  ScheduleAttr schedule = op.getSchedule();
+  SmallVector<int64_t> queryBox(4, 1), keyBox(4, 1);
+  queryBox[getTokensDim(op.getLayout())] = schedule.getTileQ();
+  keyBox[getTokensDim(op.getLayout())] = schedule.getTileK();
+  queryBox[kChannelDim] = keyBox[kChannelDim] = config.headDim;
+  SmallVector<int64_t> valueBox = {1, 1, 1, config.valueDim + kRowSumColumns,
+                                   schedule.getTileK()};
+  SmallVector<Value> arguments;
+  auto addMap = [&](Value buffer, ArrayRef<int64_t> box) {
+    arguments.push_back(EncodeTensorMapOp::create(
+        b, b.getType<TensorMapType>(), buffer, b.getDenseI64ArrayAttr(box)));
+  };
+  addMap(op.getQuery(), queryBox);
+  addMap(op.getKey(), keyBox);
+  addMap(op.getValue(), valueBox);
+  SmallVector<Value> buffers = {op.getQueryScale(), op.getKeyScale(),
+                                op.getValueScale(), op.getMeans()};
+  llvm::append_range(buffers, op.getOuts());
+  for (auto [buffer, type] : llvm::zip_equal(buffers, config.buffers))
+    arguments.push_back(memref::CastOp::create(b, type, buffer));
+
+  auto dim = [&](Value buffer, int64_t i) -> Value {
+    return memref::DimOp::create(b, buffer, i);
+  };
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, value);
+  };
+  arguments.push_back(dim(op.getKey(), getTokensDim(op.getLayout())));
+  // Scores come out in code units, 8 per octave, as f16 subnormals' values.
+  double factor =
+      op.getScale().convertToDouble() * llvm::numbers::log2e * 8 * 0x1p-24;
+  arguments.push_back(arith::ConstantOp::create(
+      b, b.getF32FloatAttr(static_cast<float>(factor))));
+
+  // A block per tile of queries and head, up to one per multiprocessor.
+  Value tileQ = index(schedule.getTileQ());
+  Value tiles =
+      arith::CeilDivUIOp::create(b, dim(op.getQueryScale(), 2), tileQ);
+  Value work =
+      arith::MulIOp::create(b,
+                            arith::MulIOp::create(b, dim(op.getQueryScale(), 0),
+                                                  dim(op.getQueryScale(), 1)),
+                            tiles);
+  const TargetInfo *target = lookupTarget(op.getTarget().getChip());
+  Value blocks =
+      arith::MinUIOp::create(b, work, index(target->multiprocessors));
+  Value one = index(1);
+  Value shared = arith::ConstantOp::create(
+      b, b.getI32IntegerAttr(
+             getSharedMemoryBytes(schedule, config.headDim, config.valueDim)));
+  gpu::LaunchFuncOp::create(
+      b, kernel, gpu::KernelDim3{blocks, one, one},
+      gpu::KernelDim3{index(getBlockThreads(schedule)), one, one}, shared,
+      arguments);
+}
+
+/// What attention to no key gives: zeros, and -inf as log-sum-exp.
+static void fillEmpty(ImplicitLocOpBuilder &b, PackedAttentionOp op) {
+  for (Value out : op.getOuts()) {
+    auto type = typeOf(out);
+    auto element = cast<FloatType>(type.getElementType());
+    APFloat value =
+        out == op.getOuts()[0]
+            ? APFloat::getZero(element.getFloatSemantics())
+            : APFloat::getInf(element.getFloatSemantics(), /*Negative=*/true);
+    SmallVector<OpFoldResult> bounds =
+        memref::getMixedSizes(b, b.getLoc(), out);
+    scf::ForallOp::create(
+        b, bounds, ValueRange(), std::nullopt,
+        [&](OpBuilder &nested, Location loc, ValueRange indices) {
+          Value x = arith::ConstantOp::create(nested, loc,
+                                              FloatAttr::get(element, value));
+          memref::StoreOp::create(nested, loc, x, out, indices);
+          scf::InParallelOp::create(nested, loc);
+        });
+  }
+}
+
+namespace {
+struct ConvertVCAttnToGPU
+    : vcattn::impl::ConvertVCAttnToGPUBase<ConvertVCAttnToGPU> {
+  void runOnOperation() override {
+    SmallVector<PackedAttentionOp> ops;
+    getOperation().walk([&](PackedAttentionOp op) { ops.push_back(op); });
+    if (ops.empty())
+      return;
+    for (PackedAttentionOp op : ops)
+      if (failed(checkSupport(op)))
+        return signalPassFailure();
+    KernelCache cache(getOperation());
+    for (PackedAttentionOp op : ops)
+      convert(op, cache);
+    numKernels += cache.size();
+    getOperation()->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                            UnitAttr::get(&getContext()));
+  }
+
+  void convert(PackedAttentionOp op, KernelCache &cache) {
+    KernelConfig config = getConfig(op);
+    gpu::GPUFuncOp kernel = cache.get(op.getLoc(), config);
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    ++numLaunches;
+
+    // No tensor map has a dimension of 0, and without keys no kernel is needed.
+    Value isEmpty = getSizeIsZero(b, op.getKey());
+    if (!isEmpty) {
+      launch(b, op, config, kernel);
+    } else {
+      auto either = scf::IfOp::create(b, isEmpty, /*withElseRegion=*/true);
+      b.setInsertionPointToStart(&either.getThenRegion().front());
+      fillEmpty(b, op);
+      b.setInsertionPointToStart(&either.getElseRegion().front());
+      if (Value noQueries = getSizeIsZero(b, op.getQuery())) {
+        Value some = arith::XOrIOp::create(
+            b, noQueries, arith::ConstantOp::create(b, b.getBoolAttr(true)));
+        auto guarded = scf::IfOp::create(b, some, /*withElseRegion=*/false);
+        b.setInsertionPointToStart(&guarded.getThenRegion().front());
+        launch(b, op, config, kernel);
+      } else {
+        launch(b, op, config, kernel);
+      }
+    }
+    op.erase();
+  }
+
+  /// Whether a buffer has no element; null if its type shows that it has some.
+  static Value getSizeIsZero(ImplicitLocOpBuilder &b, Value buffer) {
+    MemRefType type = typeOf(buffer);
+    Value result, zero;
+    for (int64_t i = 0; i < type.getRank(); ++i) {
+      if (!type.isDynamicDim(i) && type.getDimSize(i) != 0)
+        continue;
+      if (!zero)
+        zero = arith::ConstantIndexOp::create(b, 0);
+      Value isZero =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                memref::DimOp::create(b, buffer, i), zero);
+      result =
+          result ? arith::OrIOp::create(b, result, isZero).getResult() : isZero;
+    }
+    return result;
+  }
+};
+} // namespace

@@ -1,0 +1,132 @@
+//===- KernelTypes.cpp - Tiles, pipelines, fragments ----------------------===//
+//
+// Part of the vcattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Syntax and constraints of the types at level 3.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/DialectImplementation.h"
+#include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
+
+using namespace mlir;
+using namespace vcattn;
+
+/// Parses `128x128xi8`.
+static ParseResult parseShaped(AsmParser &parser,
+                               SmallVectorImpl<int64_t> &shape, Type &element) {
+  return failure(parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+                 parser.parseType(element));
+}
+
+static void printShaped(AsmPrinter &printer, ArrayRef<int64_t> shape,
+                        Type element) {
+  printer.printDimensionList(shape);
+  printer << "x" << element;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles and pipelines
+//===----------------------------------------------------------------------===//
+
+Type TileType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type element;
+  if (parser.parseLess() || parseShaped(parser, shape, element) ||
+      parser.parseGreater())
+    return {};
+  return parser.getChecked<TileType>(parser.getContext(), ArrayRef(shape),
+                                     element);
+}
+
+void TileType::print(AsmPrinter &printer) const {
+  printer << "<";
+  printShaped(printer, getShape(), getElementType());
+  printer << ">";
+}
+
+LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
+                               ArrayRef<int64_t> shape, Type element) {
+  if (shape.size() != 2 || shape[0] <= 0 || shape[1] <= 0)
+    return emitError() << "a tile has rows and columns";
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
+    return emitError() << "a tile's elements are whole bytes, got " << element;
+  return success();
+}
+
+int64_t TileType::getBytes() const {
+  return getShape()[0] * getShape()[1] *
+         getElementType().getIntOrFloatBitWidth() / 8;
+}
+
+LogicalResult PipelineType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   int64_t stages, TileType) {
+  if (stages < 1)
+    return emitError() << "a pipeline has at least 1 stage, got " << stages;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Fragments
+//===----------------------------------------------------------------------===//
+
+Type FragmentType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type element;
+  StringRef keyword;
+  SMLoc loc;
+  if (parser.parseLess() || parseShaped(parser, shape, element) ||
+      parser.parseComma() || parser.getCurrentLocation(&loc) ||
+      parser.parseKeyword(&keyword))
+    return {};
+  std::optional<FragmentRole> role = symbolizeFragmentRole(keyword);
+  if (!role) {
+    parser.emitError(loc, "unknown fragment role '") << keyword << "'";
+    return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<FragmentType>(parser.getContext(), ArrayRef(shape),
+                                         element, *role);
+}
+
+void FragmentType::print(AsmPrinter &printer) const {
+  printer << "<";
+  printShaped(printer, getShape(), getElementType());
+  printer << ", " << stringifyFragmentRole(getRole()) << ">";
+}
+
+LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   ArrayRef<int64_t> shape, Type element,
+                                   FragmentRole role) {
+  StringRef name = stringifyFragmentRole(role);
+  size_t rank = role == FragmentRole::Rows ? 1 : 2;
+  if (shape.size() != rank)
+    return emitError() << "a fragment of " << name << " has rank " << rank
+                       << ", got " << shape.size();
+  auto wants = [&](bool holds, StringRef what) -> LogicalResult {
+    if (holds)
+      return success();
+    return emitError() << "a fragment of " << name << " holds " << what
+                       << ", got " << element;
+  };
+  switch (role) {
+  case FragmentRole::Scores:
+    return wants(element.isInteger(32) || element.isF32(), "i32 or f32");
+  case FragmentRole::Codes:
+    return wants(element.isInteger(16), "i16");
+  case FragmentRole::Probabilities:
+    return wants(isa<Float8E4M3FNType>(element), "f8E4M3FN");
+  case FragmentRole::RowSums:
+    return wants(element.isF16(), "f16");
+  case FragmentRole::Multipliers:
+  case FragmentRole::Accumulator:
+  case FragmentRole::Rows:
+    return wants(element.isF32(), "f32");
+  }
+  llvm_unreachable("all roles are handled");
+}
