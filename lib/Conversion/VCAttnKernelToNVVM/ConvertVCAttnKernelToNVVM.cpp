@@ -42,6 +42,37 @@ static void addTypeConversions(TypeConverter &converter) {
   });
 }
 
+/// Reports what wgmma cannot do, or what its fragments cannot hold.
+static LogicalResult checkOp(Operation *op) {
+  auto checkRows = [&](Type type) -> LogicalResult {
+    if (auto flight = dyn_cast<InFlightType>(type))
+      type = flight.getFragment();
+    auto fragment = dyn_cast<FragmentType>(type);
+    if (fragment && fragment.getRows() != kConsumerRows)
+      return op->emitOpError("a consumer has ")
+             << kConsumerRows << " rows on this target, got " << fragment;
+    return success();
+  };
+  for (Type type : op->getResultTypes())
+    if (failed(checkRows(type)))
+      return failure();
+
+  TileType operand;
+  if (auto scores = dyn_cast<MmaScoresOp>(op))
+    operand = scores.getKeys().getType();
+  else if (auto values = dyn_cast<MmaValuesOp>(op))
+    operand = values.getValues().getType();
+  if (operand && operand.getShape()[1] != kSwizzleBytes)
+    return op->emitOpError("reads tiles of ")
+           << kSwizzleBytes << " columns on this target, got " << operand;
+
+  if (auto fill = dyn_cast<FillOp>(op))
+    if (!fill.getResult().getType().getElementType().isF32() &&
+        !fill.getValue().isZero())
+      return op->emitOpError("fills packed registers with zero only");
+  return success();
+}
+
 namespace {
 struct ConvertVCAttnKernelToNVVM
     : vcattn::impl::ConvertVCAttnKernelToNVVMBase<ConvertVCAttnKernelToNVVM> {
@@ -84,6 +115,11 @@ struct ConvertVCAttnKernelToNVVM
         return kernel.emitOpError("needs ")
                << bytes << " bytes of shared memory, is launched with "
                << has.getInt();
+    WalkResult checked = kernel.walk([](Operation *op) -> WalkResult {
+      return isa<VCAttnDialect>(op->getDialect()) ? checkOp(op) : success();
+    });
+    if (checked.wasInterrupted())
+      return failure();
     SmallVector<int32_t> maps;
     for (auto [i, type] : llvm::enumerate(kernel.getArgumentTypes()))
       if (isa<TensorMapType>(type))

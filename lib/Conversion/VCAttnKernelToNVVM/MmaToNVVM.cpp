@@ -19,8 +19,8 @@
 using namespace mlir;
 using namespace vcattn;
 
-/// Bytes of a row that a swizzled tile has, and that one 8-bit wgmma reads.
-static constexpr int64_t kSwizzleBytes = 128, kStepBytes = 32;
+/// Bytes of a row that one 8-bit wgmma reads.
+static constexpr int64_t kStepBytes = 32;
 
 /// The number whose bits are 1.5 * 2^23: an i32 accumulator that starts with
 /// it reads as the float 12582912 + score, since |score| <= 127^2 * 128 < 2^22.
@@ -107,10 +107,6 @@ struct MmaScoresPattern : OpConversionPattern<MmaScoresOp> {
   matchAndRewrite(MmaScoresOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     FragmentType type = op.getResult().getType().getFragment();
-    if (op.getQueries().getType().getShape()[1] != kSwizzleBytes ||
-        type.getRows() != kConsumerRows)
-      return rewriter.notifyMatchFailure(
-          op, "wgmma scores are 64 queries of head dimension 128");
     KernelBuilder b(op.getLoc(), rewriter);
     bool isInteger = type.getElementType().isInteger();
     int64_t count = getRegisters(type).getBody().size();
@@ -162,10 +158,6 @@ struct MmaValuesPattern : OpConversionPattern<MmaValuesOp> {
   matchAndRewrite(MmaValuesOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     FragmentType type = op.getResult().getType().getFragment();
-    if (op.getValues().getType().getShape()[1] != kSwizzleBytes ||
-        type.getRows() != kConsumerRows)
-      return rewriter.notifyMatchFailure(
-          op, "wgmma values are tiles of 128 keys for 64 queries");
     KernelBuilder b(op.getLoc(), rewriter);
     SmallVector<Value> accumulator = b.unpack(adaptor.getAccumulator());
     SmallVector<Value> left = b.unpack(adaptor.getProbabilities());
@@ -190,8 +182,6 @@ struct MmaMeansPattern : OpConversionPattern<MmaMeansOp> {
   matchAndRewrite(MmaMeansOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     FragmentType type = op.getResult().getType().getFragment();
-    if (type.getRows() != kConsumerRows)
-      return rewriter.notifyMatchFailure(op, "wgmma means are 64 queries");
     KernelBuilder b(op.getLoc(), rewriter);
     SmallVector<Value> accumulator = b.unpack(adaptor.getAccumulator());
     // The A fragment's registers are columns 0-7 of both rows, then 8-15; the

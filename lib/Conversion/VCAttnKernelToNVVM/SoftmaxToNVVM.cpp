@@ -95,8 +95,6 @@ struct FillPattern : OpConversionPattern<FillOp> {
     KernelBuilder b(op.getLoc(), rewriter);
     auto type = getRegisters(op.getResult().getType());
     Type element = type.getBody().front();
-    if (!element.isF32() && !op.getValue().isZero())
-      return rewriter.notifyMatchFailure(op, "packed registers start at zero");
     Value value =
         element.isF32() ? b.f32(op.getValue().convertToDouble()) : b.i32(0);
     rewriter.replaceOp(

@@ -1,0 +1,119 @@
+// RUN: vcattn-opt %s --convert-vcattn-to-gpu --split-input-file --verify-diagnostics
+
+func.func @tensors(%q: tensor<1x1x128x128xi8>, %qs: tensor<1x1x128xf32>, %ks: tensor<1x1x1x4xf32>,
+    %v: tensor<1x1x1x136x128xf8E4M3FN>, %vs: tensor<1x1x128xf32>, %m: tensor<1x1x1x16x2x8x8xf16>, %out: tensor<1x1x128x128xbf16>) {
+  // expected-error@+1 {{must be bufferized before it becomes a kernel}}
+  %r = vcattn.packed_attention ins(%q, %qs, %q, %ks, %v, %vs, %m :
+      tensor<1x1x128x128xi8>, tensor<1x1x128xf32>, tensor<1x1x128x128xi8>, tensor<1x1x1x4xf32>,
+      tensor<1x1x1x136x128xf8E4M3FN>, tensor<1x1x128xf32>, tensor<1x1x1x16x2x8x8xf16>)
+      outs(%out : tensor<1x1x128x128xbf16>)
+      {scale = 0.088 : f64, cast = #vcattn.cast<expcast>, target = #vcattn.target<"sm_90a">,
+       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 2, consumers = 2,
+         producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>} -> tensor<1x1x128x128xbf16>
+  return
+}
+
+// -----
+
+func.func @target(%q: memref<1x1x128x128xi8>, %qs: memref<1x1x128xf32>, %ks: memref<1x1x1x4xf32>,
+    %v: memref<1x1x1x136x128xf8E4M3FN>, %vs: memref<1x1x128xf32>, %m: memref<1x1x1x16x2x8x8xf16>, %out: memref<1x1x128x128xbf16>) {
+  // expected-error@+1 {{has no kernel for sm_100a}}
+  vcattn.packed_attention ins(%q, %qs, %q, %ks, %v, %vs, %m :
+      memref<1x1x128x128xi8>, memref<1x1x128xf32>, memref<1x1x128x128xi8>, memref<1x1x1x4xf32>,
+      memref<1x1x1x136x128xf8E4M3FN>, memref<1x1x128xf32>, memref<1x1x1x16x2x8x8xf16>)
+      outs(%out : memref<1x1x128x128xbf16>)
+      {scale = 0.088 : f64, cast = #vcattn.cast<expcast>, target = #vcattn.target<"sm_100a">,
+       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 2, consumers = 2,
+         producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
+  return
+}
+
+// -----
+
+func.func @exact(%q: memref<1x1x128x128xi8>, %qs: memref<1x1x128xf32>, %ks: memref<1x1x1x4xf32>,
+    %v: memref<1x1x1x136x128xf8E4M3FN>, %vs: memref<1x1x128xf32>, %m: memref<1x1x1x16x2x8x8xf16>, %out: memref<1x1x128x128xbf16>) {
+  // expected-error@+1 {{has no kernel with the softmax cast 'exact'}}
+  vcattn.packed_attention ins(%q, %qs, %q, %ks, %v, %vs, %m :
+      memref<1x1x128x128xi8>, memref<1x1x128xf32>, memref<1x1x128x128xi8>, memref<1x1x1x4xf32>,
+      memref<1x1x1x136x128xf8E4M3FN>, memref<1x1x128xf32>, memref<1x1x1x16x2x8x8xf16>)
+      outs(%out : memref<1x1x128x128xbf16>)
+      {scale = 0.088 : f64, cast = #vcattn.cast<exact>, target = #vcattn.target<"sm_90a">,
+       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 2, consumers = 2,
+         producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
+  return
+}
+
+// -----
+
+func.func @head_dimension(%q: memref<1x1x128x64xi8>, %qs: memref<1x1x128xf32>, %ks: memref<1x1x1x4xf32>,
+    %v: memref<1x1x1x136x128xf8E4M3FN>, %vs: memref<1x1x128xf32>, %m: memref<1x1x1x16x2x8x8xf16>, %out: memref<1x1x128x128xbf16>) {
+  // expected-error@+1 {{has a kernel for head dimensions 128 and 128, not 64 and 128}}
+  vcattn.packed_attention ins(%q, %qs, %q, %ks, %v, %vs, %m :
+      memref<1x1x128x64xi8>, memref<1x1x128xf32>, memref<1x1x128x64xi8>, memref<1x1x1x4xf32>,
+      memref<1x1x1x136x128xf8E4M3FN>, memref<1x1x128xf32>, memref<1x1x1x16x2x8x8xf16>)
+      outs(%out : memref<1x1x128x128xbf16>)
+      {scale = 0.088 : f64, cast = #vcattn.cast<expcast>, target = #vcattn.target<"sm_90a">,
+       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 2, consumers = 2,
+         producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
+  return
+}
+
+// -----
+
+func.func @value_dimension(%q: memref<1x1x128x128xi8>, %qs: memref<1x1x128xf32>, %ks: memref<1x1x1x4xf32>,
+    %v: memref<1x1x1x72x128xf8E4M3FN>, %vs: memref<1x1x64xf32>, %m: memref<1x1x1x8x2x8x8xf16>, %out: memref<1x1x128x64xbf16>) {
+  // expected-error@+1 {{has a kernel for head dimensions 128 and 128, not 128 and 64}}
+  vcattn.packed_attention ins(%q, %qs, %q, %ks, %v, %vs, %m :
+      memref<1x1x128x128xi8>, memref<1x1x128xf32>, memref<1x1x128x128xi8>, memref<1x1x1x4xf32>,
+      memref<1x1x1x72x128xf8E4M3FN>, memref<1x1x64xf32>, memref<1x1x1x8x2x8x8xf16>)
+      outs(%out : memref<1x1x128x64xbf16>)
+      {scale = 0.088 : f64, cast = #vcattn.cast<expcast>, target = #vcattn.target<"sm_90a">,
+       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 2, consumers = 2,
+         producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
+  return
+}
+
+// -----
+
+func.func @tiles(%q: memref<1x1x128x128xi8>, %qs: memref<1x1x128xf32>, %ks: memref<1x1x1x4xf32>,
+    %v: memref<1x1x1x136x128xf8E4M3FN>, %vs: memref<1x1x128xf32>, %m: memref<1x1x1x16x2x8x8xf16>, %out: memref<1x1x128x128xbf16>) {
+  // expected-error@+1 {{has a kernel for tiles of 64 queries per consumer and 128 keys, not 128 for 1 consumers and 128}}
+  vcattn.packed_attention ins(%q, %qs, %q, %ks, %v, %vs, %m :
+      memref<1x1x128x128xi8>, memref<1x1x128xf32>, memref<1x1x128x128xi8>, memref<1x1x1x4xf32>,
+      memref<1x1x1x136x128xf8E4M3FN>, memref<1x1x128xf32>, memref<1x1x1x16x2x8x8xf16>)
+      outs(%out : memref<1x1x128x128xbf16>)
+      {scale = 0.088 : f64, cast = #vcattn.cast<expcast>, target = #vcattn.target<"sm_90a">,
+       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 2, consumers = 1,
+         producer_registers = 24, consumer_registers = 240, ping_pong = false, promotion = 32>}
+  return
+}
+
+// -----
+
+func.func @scale(%q: memref<1x1x128x128xi8>, %qs: memref<1x1x128xf32>, %ks: memref<1x1x1x4xf32>,
+    %v: memref<1x1x1x136x128xf8E4M3FN>, %vs: memref<1x1x128xf32>, %m: memref<1x1x1x16x2x8x8xf16>, %out: memref<1x1x128x128xbf16>) {
+  // expected-error@+1 {{needs a scale that is finite and not negative}}
+  vcattn.packed_attention ins(%q, %qs, %q, %ks, %v, %vs, %m :
+      memref<1x1x128x128xi8>, memref<1x1x128xf32>, memref<1x1x128x128xi8>, memref<1x1x1x4xf32>,
+      memref<1x1x1x136x128xf8E4M3FN>, memref<1x1x128xf32>, memref<1x1x1x16x2x8x8xf16>)
+      outs(%out : memref<1x1x128x128xbf16>)
+      {scale = -1.0 : f64, cast = #vcattn.cast<expcast>, target = #vcattn.target<"sm_90a">,
+       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 2, consumers = 2,
+         producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
+  return
+}
+
+// -----
+
+func.func @means(%q: memref<1x1x128x128xi8>, %qs: memref<1x1x128xf32>, %ks: memref<1x1x1x4xf32>,
+    %v: memref<1x1x1x136x128xf8E4M3FN>, %vs: memref<1x1x128xf32>, %m: memref<1x1x1x16x2x8x8xf16, strided<[?, ?, ?, ?, ?, ?, 1], offset: ?>>, %out: memref<1x1x128x128xbf16>) {
+  // expected-error@+1 {{needs groups of means to be contiguous}}
+  vcattn.packed_attention ins(%q, %qs, %q, %ks, %v, %vs, %m :
+      memref<1x1x128x128xi8>, memref<1x1x128xf32>, memref<1x1x128x128xi8>, memref<1x1x1x4xf32>,
+      memref<1x1x1x136x128xf8E4M3FN>, memref<1x1x128xf32>, memref<1x1x1x16x2x8x8xf16, strided<[?, ?, ?, ?, ?, ?, 1], offset: ?>>)
+      outs(%out : memref<1x1x128x128xbf16>)
+      {scale = 0.088 : f64, cast = #vcattn.cast<expcast>, target = #vcattn.target<"sm_90a">,
+       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 2, consumers = 2,
+         producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
+  return
+}

@@ -1,0 +1,161 @@
+// RUN: vcattn-opt %s --convert-vcattn-to-gpu --canonicalize --cse --split-input-file | FileCheck %s
+// RUN: vcattn-opt %s --convert-vcattn-to-gpu --canonicalize --cse --split-input-file | FileCheck %s --check-prefix=KERNEL
+
+#target = #vcattn.target<"sm_90a">
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4,
+                             consumers = 2, producer_registers = 24,
+                             consumer_registers = 240, ping_pong = true,
+                             promotion = 32>
+
+// All sizes static: nothing to guard, and the grid is known.
+// CHECK-LABEL: func @static
+// CHECK-SAME: (%[[Q:.*]]: memref<1x4x300x128xi8>, %[[QS:.*]]: memref<1x4x300xf32>, %[[K:.*]]: memref<1x2x200x128xi8>
+// CHECK-DAG: %[[KEYS:.*]] = arith.constant 200 : index
+// CHECK-DAG: %[[BLOCKS:.*]] = arith.constant 12 : index
+// CHECK-DAG: %[[THREADS:.*]] = arith.constant 384 : index
+// CHECK-DAG: %[[SHARED:.*]] = arith.constant 225456 : i32
+// scale * log2(e) * 8 * 2^-24
+// CHECK-DAG: %[[FACTOR:.*]] = arith.constant 6.05378929E-8 : f32
+// CHECK-NOT: scf.if
+// CHECK: %[[QMAP:.*]] = vcattn.encode_tensor_map %[[Q]] box [1, 1, 128, 128]
+// CHECK: %[[KMAP:.*]] = vcattn.encode_tensor_map %[[K]] box [1, 1, 128, 128]
+// CHECK: %[[VMAP:.*]] = vcattn.encode_tensor_map %{{.*}} box [1, 1, 1, 136, 128]
+// CHECK: %[[CAST:.*]] = memref.cast %[[QS]] : memref<1x4x300xf32> to memref<?x?x?xf32>
+// CHECK: gpu.launch_func @vcattn_attention_i8::@attention_i8 blocks in (%[[BLOCKS]], {{.*}}) threads in (%[[THREADS]], {{.*}}) dynamic_shared_memory_size %[[SHARED]]
+// CHECK-SAME: args(%[[QMAP]] : !vcattn.tensor_map, %[[KMAP]] : !vcattn.tensor_map, %[[VMAP]] : !vcattn.tensor_map, %[[CAST]] : memref<?x?x?xf32>
+// CHECK-SAME: memref<?x?x?x4xf32>
+// CHECK-SAME: memref<?x?x128xf32>
+// CHECK-SAME: memref<?x?x?x16x2x8x8xf16>
+// CHECK-SAME: memref<?x?x?x128xbf16>
+// CHECK-SAME: %[[KEYS]] : index, %[[FACTOR]] : f32)
+func.func @static(%q: memref<1x4x300x128xi8>, %qs: memref<1x4x300xf32>, %k: memref<1x2x200x128xi8>,
+                  %ks: memref<1x2x2x4xf32>, %v: memref<1x2x2x136x128xf8E4M3FN>, %vs: memref<1x2x128xf32>,
+                  %m: memref<1x2x1x16x2x8x8xf16>, %out: memref<1x4x300x128xbf16>) {
+  vcattn.packed_attention
+      ins(%q, %qs, %k, %ks, %v, %vs, %m : memref<1x4x300x128xi8>, memref<1x4x300xf32>, memref<1x2x200x128xi8>,
+          memref<1x2x2x4xf32>, memref<1x2x2x136x128xf8E4M3FN>, memref<1x2x128xf32>, memref<1x2x1x16x2x8x8xf16>)
+      outs(%out : memref<1x4x300x128xbf16>)
+      {scale = 0.088 : f64, cast = #vcattn.cast<expcast>, target = #target, schedule = #schedule}
+  return
+}
+
+// Another shape and scale: the same kernel.
+// CHECK-LABEL: func @other_shape
+// CHECK: gpu.launch_func @vcattn_attention_i8::@attention_i8 blocks
+func.func @other_shape(%q: memref<8x4x4096x128xi8>, %qs: memref<8x4x4096xf32>, %k: memref<8x4x512x128xi8>,
+                       %ks: memref<8x4x4x4xf32>, %v: memref<8x4x4x136x128xf8E4M3FN>, %vs: memref<8x4x128xf32>,
+                       %m: memref<8x4x1x16x2x8x8xf16>, %out: memref<8x4x4096x128xbf16>) {
+  vcattn.packed_attention
+      ins(%q, %qs, %k, %ks, %v, %vs, %m : memref<8x4x4096x128xi8>, memref<8x4x4096xf32>, memref<8x4x512x128xi8>,
+          memref<8x4x4x4xf32>, memref<8x4x4x136x128xf8E4M3FN>, memref<8x4x128xf32>, memref<8x4x1x16x2x8x8xf16>)
+      outs(%out : memref<8x4x4096x128xbf16>)
+      {scale = 1.0 : f64, cast = #vcattn.cast<expcast>, target = #target, schedule = #schedule}
+  return
+}
+
+// Another format: another kernel. Tokens before heads: the box follows, and so
+// do the coordinates and the stores of the kernel.
+// CHECK-LABEL: func @tokens_first
+// CHECK: vcattn.encode_tensor_map %{{.*}} box [1, 128, 1, 128] : memref<1x300x4x128xf8E4M3FN>
+// CHECK: gpu.launch_func @vcattn_attention_e4m3::@attention_e4m3 blocks
+func.func @tokens_first(%q: memref<1x300x4x128xf8E4M3FN>, %qs: memref<1x4x300xf32>, %k: memref<1x200x2x128xf8E4M3FN>,
+                        %ks: memref<1x2x2x4xf32>, %v: memref<1x2x2x136x128xf8E4M3FN>, %vs: memref<1x2x128xf32>,
+                        %m: memref<1x2x1x16x2x8x8xf16>, %out: memref<1x300x4x128xf16, strided<[?, ?, ?, 1], offset: ?>>,
+                        %lse: memref<1x4x300xf32>) {
+  vcattn.packed_attention
+      ins(%q, %qs, %k, %ks, %v, %vs, %m : memref<1x300x4x128xf8E4M3FN>, memref<1x4x300xf32>,
+          memref<1x200x2x128xf8E4M3FN>, memref<1x2x2x4xf32>, memref<1x2x2x136x128xf8E4M3FN>, memref<1x2x128xf32>,
+          memref<1x2x1x16x2x8x8xf16>)
+      outs(%out, %lse : memref<1x300x4x128xf16, strided<[?, ?, ?, 1], offset: ?>>, memref<1x4x300xf32>)
+      {scale = 0.088 : f64, cast = #vcattn.cast<expcast>, layout = #vcattn.layout<bthd>, target = #target, schedule = #schedule}
+  return
+}
+
+// KERNEL-LABEL: gpu.module @vcattn_attention_i8
+// KERNEL: gpu.func @attention_i8(
+// KERNEL-SAME: !vcattn.tensor_map
+// KERNEL-SAME: kernel attributes {known_block_size = array<i32: 384, 1, 1>
+// KERNEL-SAME: vcattn.shared_memory = 225456 : i64
+// KERNEL: vcattn.create_pipeline consumers 2 : <1 x !vcattn.tile<128x128xi8>>
+// KERNEL: vcattn.create_pipeline consumers 2 : <4 x !vcattn.tile<128x128xi8>>
+// KERNEL: vcattn.create_pipeline consumers 2 : <4 x !vcattn.tile<136x128xf8E4M3FN>>
+// KERNEL: vcattn.create_pipeline consumers 2 : <2 x !vcattn.tile<128x16xf16>>
+// KERNEL: vcattn.shared_tile : <128x128xf32>
+// KERNEL: vcattn.warp_specialize producer registers 24 {
+// KERNEL: scf.for
+// KERNEL: vcattn.load_tile
+// KERNEL: scf.for
+// KERNEL: vcattn.load_tile
+// KERNEL: scf.if
+// KERNEL: vcattn.load_bytes
+// KERNEL: vcattn.load_tile
+// KERNEL: } consumers 2 registers 240 {
+// KERNEL: scf.for
+// The first tile is masked and always raises the maximum.
+// KERNEL: vcattn.expcast {{.*}} valid
+// KERNEL: vcattn.raise_maximum {{.*}} valid
+// KERNEL: vcattn.expcast {{.*}} valid
+// KERNEL: vcattn.pack_probabilities
+// Groups of 8 steps: the first restores the means of the group before.
+// KERNEL: scf.for
+// KERNEL: vcattn.take_turn
+// KERNEL: vcattn.mma_scores
+// KERNEL: vcattn.mma_commit
+// KERNEL: vcattn.mma_means
+// KERNEL: vcattn.mma_values
+// KERNEL: vcattn.mma_commit
+// KERNEL: vcattn.pass_turn
+// KERNEL: vcattn.mma_wait {{.*}} outstanding 1
+// KERNEL: vcattn.expcast
+// KERNEL-NOT: valid
+// KERNEL: vcattn.mma_wait {{.*}} outstanding 0
+// KERNEL: scf.if
+// KERNEL: vcattn.raise_maximum
+// KERNEL: vcattn.rescale
+// KERNEL: scf.for
+// KERNEL-NOT: vcattn.mma_means
+// KERNEL: vcattn.pack_probabilities
+// KERNEL: vcattn.take_row_sums
+// KERNEL: vcattn.promote
+// The last tile is masked.
+// KERNEL: vcattn.expcast {{.*}} valid
+// KERNEL: vcattn.merge
+// KERNEL: vcattn.normalize_and_store
+// KERNEL-LABEL: gpu.module @vcattn_attention_e4m3
+// KERNEL: vcattn.normalize_and_store {{.*}} lse %{{.*}} {layout = #vcattn.layout<bthd>}
+// KERNEL-NOT: gpu.module
+// KERNEL: {{^}}// -----
+
+// -----
+
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4,
+                             consumers = 2, producer_registers = 24,
+                             consumer_registers = 240, ping_pong = false,
+                             promotion = 32>
+
+// Sizes that may be zero: no keys give zeros and -inf, no queries nothing.
+// CHECK-LABEL: func @dynamic
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK-DAG: %[[INFINITY:.*]] = arith.constant 0xFF800000 : f32
+// CHECK: scf.if
+// CHECK: scf.forall
+// CHECK: memref.store %[[ZERO]], %{{.*}} : memref<1x2x?x128xf32>
+// CHECK: scf.forall
+// CHECK: memref.store %[[INFINITY]], %{{.*}} : memref<1x2x?xf32>
+// CHECK: } else {
+// CHECK: scf.if
+// CHECK: vcattn.encode_tensor_map
+// CHECK: arith.minui %{{.*}}, %c132
+// CHECK: gpu.launch_func
+// KERNEL-LABEL: gpu.func @attention_i8
+// KERNEL-NOT: vcattn.take_turn
+func.func @dynamic(%q: memref<1x2x?x128xi8>, %qs: memref<1x2x?xf32>, %k: memref<1x2x?x128xi8>,
+                   %ks: memref<1x2x?x4xf32>, %v: memref<1x2x?x136x128xf8E4M3FN>, %vs: memref<1x2x128xf32>,
+                   %m: memref<1x2x?x16x2x8x8xf16>, %out: memref<1x2x?x128xf32>, %lse: memref<1x2x?xf32>) {
+  vcattn.packed_attention
+      ins(%q, %qs, %k, %ks, %v, %vs, %m : memref<1x2x?x128xi8>, memref<1x2x?xf32>, memref<1x2x?x128xi8>,
+          memref<1x2x?x4xf32>, memref<1x2x?x136x128xf8E4M3FN>, memref<1x2x128xf32>, memref<1x2x?x16x2x8x8xf16>)
+      outs(%out, %lse : memref<1x2x?x128xf32>, memref<1x2x?xf32>)
+      {scale = 0.088 : f64, cast = #vcattn.cast<expcast>, target = #vcattn.target<"sm_90a">, schedule = #schedule}
+  return
+}
