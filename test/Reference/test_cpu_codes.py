@@ -120,6 +120,18 @@ def test_gather_tokens(compiled, tokens, layout, element):
     equal(as_float(got, element), ref.gather_tokens(x, order, layout))
 
 
+@pytest.mark.parametrize("shape", [(1, 1, 1, 70), (2, 4, 9, 70), (2, 1, 9, 70)])
+def test_gather_mask(compiled, shape):
+    mask = RNG.standard_normal(shape, F32)
+    order = np.stack([RNG.permutation(70) for _ in range(4)]).reshape(2, 2, 70).astype(np.int32)
+    result = Tensor((2, 4, shape[2], 70), "f32")
+    operands = [Tensor(mask.shape, "f32"), Tensor(order.shape, "i32")]
+    text = method_op("gather_mask", operands, [result], "group = 2 : i64")
+    (got,) = compiled(text, [mask, order], [result])
+    full = np.broadcast_to(mask, result.shape)
+    equal(got, np.take_along_axis(full, np.repeat(order, 2, 1)[:, :, None], 3))
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("tokens", TOKENS)
 def test_block_residual(compiled, tokens, layout):

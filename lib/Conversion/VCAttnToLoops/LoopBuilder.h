@@ -150,6 +150,7 @@ using Lowered = mlir::FailureOr<llvm::SmallVector<mlir::Value>>;
 Lowered lowerCenterKeys(LoopBuilder &b, CenterKeysOp op);
 Lowered lowerHadamard(LoopBuilder &b, HadamardOp op);
 Lowered lowerGatherTokens(LoopBuilder &b, GatherTokensOp op);
+Lowered lowerGatherMask(LoopBuilder &b, GatherMaskOp op);
 Lowered lowerBlockResidual(LoopBuilder &b, BlockResidualOp op);
 Lowered lowerQuantize(LoopBuilder &b, QuantizeOp op);
 Lowered lowerCluster(LoopBuilder &b, ClusterOp op);

@@ -36,6 +36,7 @@ static std::optional<Lowered> lower(LoopBuilder &b, Operation *op,
       .Case([&](CenterKeysOp op) { return Result(lowerCenterKeys(b, op)); })
       .Case([&](HadamardOp op) { return Result(lowerHadamard(b, op)); })
       .Case([&](GatherTokensOp op) { return Result(lowerGatherTokens(b, op)); })
+      .Case([&](GatherMaskOp op) { return Result(lowerGatherMask(b, op)); })
       .Case(
           [&](BlockResidualOp op) { return Result(lowerBlockResidual(b, op)); })
       .Case([&](QuantizeOp op) { return Result(lowerQuantize(b, op)); })

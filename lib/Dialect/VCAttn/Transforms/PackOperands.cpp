@@ -57,6 +57,8 @@ static LogicalResult checkKernelTakes(QuantizedAttentionOp op) {
     return refuse() << "the cast expcast, not "
                     << stringifySoftmaxCast(op.getCast())
                     << ": run vcattn-expcast";
+  if (op.getScale().isNegative())
+    return refuse() << "a scale that is not negative";
   for (auto [name, value] :
        {std::pair("head", op.getQuery()), std::pair("head", op.getKey()),
         std::pair("value", op.getValue())}) {

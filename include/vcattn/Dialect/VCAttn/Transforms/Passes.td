@@ -313,8 +313,8 @@ def PackOperands : Pass<"vcattn-pack-operands"> {
     ```
 
     Without means, zeros are packed. What the kernel does not take is an error
-    that names it: float operands, a mask, causality, the exact cast, head or
-    value dimensions other than 128, a target without a kernel. Attentions
+    that names it: float operands, a mask, causality, the exact cast, a negative
+    scale, head or value dimensions other than 128, a target without a kernel. Attentions
     without a target are left to the CPU.
   }];
   let dependentDialects = ["::vcattn::VCAttnDialect",
