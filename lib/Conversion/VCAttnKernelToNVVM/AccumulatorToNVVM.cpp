@@ -1,4 +1,4 @@
-//===- AccumulatorToNVVM.cpp - Rescaling, promotion and epilogue ----------===//
+//===- AccumulatorToNVVM.cpp - Rescaling, row sums and promotion ----------===//
 //
 // Part of the vcattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -11,17 +11,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelToNVVM.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
 #include "vcattn/Target/Schedules.h"
 
 using namespace mlir;
 using namespace vcattn;
 
-/// Registers of the accumulator that hold row sums: the last 8 columns.
-static constexpr int64_t kSumRegisters = kRowSumColumns / 2;
 /// The accumulator travels to shared memory four registers at a time.
 static constexpr int64_t kVector = 4, kVectorBytes = 16;
 
@@ -153,171 +147,11 @@ struct PromotionPattern : OpConversionPattern<Op> {
     return success();
   }
 };
-
-struct NormalizeAndStorePattern : OpConversionPattern<NormalizeAndStoreOp> {
-  using OpConversionPattern::OpConversionPattern;
-
-  LogicalResult
-  matchAndRewrite(NormalizeAndStoreOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    KernelBuilder b(op.getLoc(), rewriter);
-    SmallVector<Value> values = b.unpack(adaptor.getAccumulator());
-    SmallVector<Value> sums = b.unpack(adaptor.getSum());
-    SmallVector<Value> maximum = b.unpack(adaptor.getMaximum());
-    SmallVector<Value> inverses;
-    for (Value &sum : sums) {
-      sum = b.reduceQuad(sum, [&](Value x, Value y) -> Value {
-        return LLVM::FAddOp::create(b, x, y);
-      });
-      Value isEmpty =
-          LLVM::FCmpOp::create(b, LLVM::FCmpPredicate::oeq, sum, b.f32(0));
-      Value inverse = LLVM::FDivOp::create(b, b.f32(1), sum);
-      inverses.push_back(LLVM::SelectOp::create(b, isEmpty, b.f32(0), inverse));
-    }
-    scaleChannels(b, op, adaptor, values, inverses);
-
-    Value mine = arith::IndexCastOp::create(b, b.getIndexType(), b.row());
-    Value first = arith::AddIOp::create(b, adaptor.getFirst(), mine);
-    Value end = memref::DimOp::create(b, adaptor.getOut(),
-                                      getTokensDim(op.getLayout()));
-    for (unsigned r = 0; r < kThreadRows; ++r) {
-      Value row = arith::AddIOp::create(
-          b, first, arith::ConstantIndexOp::create(b, 8 * r));
-      Value inside =
-          arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row, end);
-      auto store = scf::IfOp::create(b, inside, /*withElseRegion=*/false);
-      KernelBuilder inner(op.getLoc(), rewriter);
-      inner.setInsertionPointToStart(&store.getThenRegion().front());
-      storeRow(inner, op, adaptor, values, r, row);
-      if (op.getLse())
-        storeLogSumExp(inner, adaptor, sums[r], maximum[r], row);
-    }
-    rewriter.eraseOp(op);
-    return success();
-  }
-
-private:
-  /// Multiplies by the inverse row sums and by each channel's scale.
-  static void scaleChannels(KernelBuilder &b, NormalizeAndStoreOp op,
-                            OpAdaptor adaptor, MutableArrayRef<Value> values,
-                            ValueRange inverses) {
-    Value lane = arith::IndexCastOp::create(
-        b, b.getIndexType(), LLVM::ShlOp::create(b, b.quadLane(), b.i32(1)));
-    for (size_t i = 0; i < values.size() - kSumRegisters; i += 4)
-      for (unsigned c : {0, 1}) {
-        Value channel = arith::AddIOp::create(
-            b, lane, arith::ConstantIndexOp::create(b, 2 * i + c));
-        Value scale = memref::LoadOp::create(
-            b, adaptor.getValueScale(),
-            ValueRange{adaptor.getBatch(), adaptor.getValueHead(), channel});
-        for (unsigned r = 0; r < kThreadRows; ++r) {
-          Value &value = values[i + 2 * r + c];
-          value = LLVM::FMulOp::create(b, value, inverses[r]);
-          value = LLVM::FMulOp::create(b, value, scale);
-        }
-      }
-  }
-
-  /// Stores a row's column pairs at once where the row starts on a pair's
-  /// boundary and its elements are neighbours, else one by one.
-  static void storeRow(KernelBuilder &b, NormalizeAndStoreOp op,
-                       OpAdaptor adaptor, ValueRange values, unsigned r,
-                       Value row) {
-    auto type = cast<MemRefType>(op.getOut().getType());
-    Type element = type.getElementType();
-    int64_t width = type.getElementTypeBitWidth() / 8;
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    bool isDense = succeeded(type.getStridesAndOffset(strides, offset)) &&
-                   strides[kChannelDim] == 1;
-
-    Value lane = arith::IndexCastOp::create(
-        b, b.getIndexType(), LLVM::ShlOp::create(b, b.quadLane(), b.i32(1)));
-    SmallVector<Value> indices(4);
-    indices[kBatchDim] = adaptor.getBatch();
-    indices[getHeadsDim(op.getLayout())] = adaptor.getHead();
-    indices[getTokensDim(op.getLayout())] = row;
-    indices[kChannelDim] = lane;
-    Value start = b.address(adaptor.getOut(), indices);
-    Value stride = arith::IndexCastOp::create(
-        b, b.getI64Type(),
-        memref::ExtractStridedMetadataOp::create(b, adaptor.getOut())
-            .getStrides()[kChannelDim]);
-
-    auto convert = [&](KernelBuilder &b, Value value) -> Value {
-      return element.isF32() ? value
-                             : LLVM::FPTruncOp::create(b, element, value);
-    };
-    auto storeElements = [&](KernelBuilder &b) {
-      for (size_t i = 0; i < values.size() - kSumRegisters; i += 4)
-        for (unsigned c : {0, 1}) {
-          Value distance = LLVM::MulOp::create(
-              b, stride,
-              LLVM::ConstantOp::create(b, b.getI64Type(),
-                                       b.getI64IntegerAttr(2 * i + c)));
-          // The lane's first column came through the memref's own stride.
-          Value pointer =
-              LLVM::GEPOp::create(b, start.getType(), element, start,
-                                  ArrayRef<LLVM::GEPArg>{distance});
-          LLVM::StoreOp::create(b, convert(b, values[i + 2 * r + c]), pointer,
-                                width);
-        }
-    };
-    if (!isDense)
-      return storeElements(b);
-
-    Value address = LLVM::PtrToIntOp::create(b, b.getI64Type(), start);
-    Value misaligned = LLVM::AndOp::create(
-        b, address,
-        LLVM::ConstantOp::create(b, b.getI64Type(),
-                                 b.getI64IntegerAttr(2 * width - 1)));
-    Value isAligned = LLVM::ICmpOp::create(
-        b, LLVM::ICmpPredicate::eq, misaligned,
-        LLVM::ConstantOp::create(b, b.getI64Type(), b.getI64IntegerAttr(0)));
-    auto either = scf::IfOp::create(b, isAligned, /*withElseRegion=*/true);
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(&either.getThenRegion().front());
-      auto pair = VectorType::get({2}, element);
-      for (size_t i = 0; i < values.size() - kSumRegisters; i += 4) {
-        Value both = LLVM::PoisonOp::create(b, pair);
-        for (unsigned c : {0, 1})
-          both = LLVM::InsertElementOp::create(
-              b, both, convert(b, values[i + 2 * r + c]), b.i32(c));
-        LLVM::StoreOp::create(b, both, b.offset(start, 2 * i * width),
-                              2 * width);
-      }
-      b.setInsertionPointToStart(&either.getElseRegion().front());
-      storeElements(b);
-    }
-  }
-
-  static void storeLogSumExp(KernelBuilder &b, OpAdaptor adaptor, Value sum,
-                             Value maximum, Value row) {
-    Value isFirst = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq,
-                                         b.quadLane(), b.i32(0));
-    auto store = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(&store.getThenRegion().front());
-    Value octaves = LLVM::FMulOp::create(b, maximum, b.f32(0.125));
-    Value log =
-        LLVM::CallIntrinsicOp::create(
-            b, b.getF32Type(), b.getStringAttr("llvm.nvvm.lg2.approx.ftz.f"),
-            ValueRange(sum))
-            .getResult(0);
-    Value total = LLVM::FAddOp::create(b, octaves, log);
-    total = LLVM::FSubOp::create(b, total, b.f32(8));
-    Value lse = LLVM::FMulOp::create(b, total, b.f32(0.69314718055994530942));
-    memref::StoreOp::create(
-        b, lse, adaptor.getLse(),
-        ValueRange{adaptor.getBatch(), adaptor.getHead(), row});
-  }
-};
 } // namespace
 
 void vcattn::populateAccumulatorPatterns(const TypeConverter &converter,
                                          RewritePatternSet &patterns) {
   patterns.add<RescalePattern, TakeRowSumsPattern, ClearTilePattern,
-               PromotionPattern<PromoteOp>, PromotionPattern<MergeOp>,
-               NormalizeAndStorePattern>(converter, patterns.getContext());
+               PromotionPattern<PromoteOp>, PromotionPattern<MergeOp>>(
+      converter, patterns.getContext());
 }

@@ -87,9 +87,11 @@ struct ConvertVCAttnKernelToNVVM
     addTypeConversions(converter);
     RewritePatternSet patterns(context);
     populatePipelinePatterns(converter, patterns, layout);
+    populateCopyPatterns(converter, patterns);
     populateMmaPatterns(converter, patterns);
     populateSoftmaxPatterns(converter, patterns);
     populateAccumulatorPatterns(converter, patterns);
+    populateEpiloguePatterns(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<gpu::GPUFuncOp>(patterns,
                                                                      converter);
     ConversionTarget target(*context);

@@ -24,6 +24,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
+#include "vcattn/Target/Schedules.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace vcattn {
@@ -35,6 +36,11 @@ inline constexpr int64_t kConsumerRows = 64;
 inline constexpr unsigned kThreadRows = 2;
 /// Bytes that a row of an 8-bit operand has: one span of the swizzle.
 inline constexpr int64_t kSwizzleBytes = 128;
+
+/// Registers of the accumulator that hold row sums: the last 8 columns.
+inline constexpr int64_t kSumRegisters = kRowSumColumns / 2;
+/// Bytes of one mbarrier.
+inline constexpr int64_t kBarrierBytes = 8;
 
 /// Where shared tiles and pipelines of a module's kernels lie, in bytes from
 /// the start of the kernel's dynamic shared memory: tiles first, each on a
@@ -83,9 +89,9 @@ public:
   /// True in one thread of each consumer.
   mlir::Value isLeader();
 
-  /// One instruction as inline assembly. `results` come first among the
-  /// operands of `text` ($0, $1, ...), then `tied` inputs, which start out in
-  /// the results' registers, then `inputs`.
+  /// One instruction as inline assembly. Its results, one per `tied` input,
+  /// come first among the operands of `text` ($0, $1, ...), then those inputs,
+  /// which are in the same registers, then `inputs`.
   llvm::SmallVector<mlir::Value> assembly(llvm::StringRef text,
                                           mlir::ValueRange tied,
                                           mlir::ValueRange inputs = {});
@@ -103,15 +109,29 @@ public:
   mlir::Value address(mlir::Value memref, mlir::ValueRange indices);
 };
 
+/// A stage of a pipeline, for one use of it.
+struct Stage {
+  mlir::Value data, full, empty;
+  /// Which of its uses this is, modulo 2.
+  mlir::Value parity;
+
+  Stage(KernelBuilder &b, PipelineType type, mlir::Value pipeline,
+        mlir::Value index);
+};
+
 void populatePipelinePatterns(const mlir::TypeConverter &converter,
                               mlir::RewritePatternSet &patterns,
                               const SharedMemoryLayout &layout);
+void populateCopyPatterns(const mlir::TypeConverter &converter,
+                          mlir::RewritePatternSet &patterns);
 void populateMmaPatterns(const mlir::TypeConverter &converter,
                          mlir::RewritePatternSet &patterns);
 void populateSoftmaxPatterns(const mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns);
 void populateAccumulatorPatterns(const mlir::TypeConverter &converter,
                                  mlir::RewritePatternSet &patterns);
+void populateEpiloguePatterns(const mlir::TypeConverter &converter,
+                              mlir::RewritePatternSet &patterns);
 
 } // namespace vcattn
 

@@ -1,4 +1,4 @@
-//===- PipelinesToNVVM.cpp - Roles, barriers and copies -------------------===//
+//===- PipelinesToNVVM.cpp - Roles, barriers and turns --------------------===//
 //
 // Part of the vcattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A pipeline becomes a struct of two pointers to shared memory: its stages, and
-// its barriers (full ones first, then empty ones). Copies are the TMA unit's.
+// its barriers, full ones first, then empty ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,6 @@ using namespace mlir;
 using namespace vcattn;
 
 static constexpr StringLiteral kSharedMemoryName = "vcattn_shared_memory";
-static constexpr int64_t kBarrierBytes = 8;
 /// How long a waiting thread may be suspended before it looks again, in ns.
 static constexpr int64_t kSuspendHint = 10000000;
 
@@ -41,36 +40,21 @@ static Value getSharedMemory(KernelBuilder &b, Operation *op) {
   return LLVM::AddressOfOp::create(b, pointer, kSharedMemoryName);
 }
 
-/// A copy's destination, which PTX before 8.6 takes only as an address in the
-/// cluster's shared memory; the block's own is part of it.
-static Value getDestination(KernelBuilder &b, Value pointer) {
-  constexpr unsigned kClusterSpace = 7;
-  auto type = LLVM::LLVMPointerType::get(b.getContext(), kClusterSpace);
-  return LLVM::AddrSpaceCastOp::create(b, type, pointer);
+Stage::Stage(KernelBuilder &b, PipelineType type, Value pipeline, Value index) {
+  Value stages = b.i32(type.getStages());
+  Value stage = LLVM::URemOp::create(b, index, stages);
+  parity =
+      LLVM::AndOp::create(b, LLVM::UDivOp::create(b, index, stages), b.i32(1));
+  SmallVector<Value> pointers = b.unpack(pipeline);
+  data =
+      b.offset(pointers[0],
+               LLVM::MulOp::create(b, stage, b.i32(type.getTile().getBytes())));
+  full = b.offset(pointers[1],
+                  LLVM::MulOp::create(b, stage, b.i32(kBarrierBytes)));
+  empty = b.offset(full, type.getStages() * kBarrierBytes);
 }
 
 namespace {
-/// A stage of a pipeline, for one use of it.
-struct Stage {
-  Value data, full, empty;
-  /// Which of its uses this is, modulo 2.
-  Value parity;
-
-  Stage(KernelBuilder &b, PipelineType type, Value pipeline, Value index) {
-    Value stages = b.i32(type.getStages());
-    Value stage = LLVM::URemOp::create(b, index, stages);
-    parity = LLVM::AndOp::create(b, LLVM::UDivOp::create(b, index, stages),
-                                 b.i32(1));
-    SmallVector<Value> pointers = b.unpack(pipeline);
-    data = b.offset(
-        pointers[0],
-        LLVM::MulOp::create(b, stage, b.i32(type.getTile().getBytes())));
-    full = b.offset(pointers[1],
-                    LLVM::MulOp::create(b, stage, b.i32(kBarrierBytes)));
-    empty = b.offset(full, type.getStages() * kBarrierBytes);
-  }
-};
-
 struct SharedTilePattern : OpConversionPattern<SharedTileOp> {
   SharedTilePattern(const TypeConverter &converter, MLIRContext *context,
                     const SharedMemoryLayout &layout)
@@ -213,52 +197,6 @@ struct ReleasePattern : OpConversionPattern<ReleaseOp> {
   }
 };
 
-struct LoadTilePattern : OpConversionPattern<LoadTileOp> {
-  using OpConversionPattern::OpConversionPattern;
-
-  LogicalResult
-  matchAndRewrite(LoadTileOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    KernelBuilder b(op.getLoc(), rewriter);
-    PipelineType type = op.getPipeline().getType();
-    Stage stage(b, type, adaptor.getPipeline(), adaptor.getIndex());
-    NVVM::MBarrierArriveExpectTxOp::create(
-        b, TypeRange(),
-        ValueRange{stage.full, b.i32(type.getTile().getBytes())});
-    // PTX counts a tensor map's dimensions from the innermost one.
-    SmallVector<Value> coordinates(llvm::reverse(adaptor.getCoordinates()));
-    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-        b, getDestination(b, stage.data), adaptor.getMap(), coordinates,
-        stage.full,
-        /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
-        /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
-        /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-struct LoadBytesPattern : OpConversionPattern<LoadBytesOp> {
-  using OpConversionPattern::OpConversionPattern;
-
-  LogicalResult
-  matchAndRewrite(LoadBytesOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    KernelBuilder b(op.getLoc(), rewriter);
-    PipelineType type = op.getPipeline().getType();
-    Stage stage(b, type, adaptor.getPipeline(), adaptor.getIndex());
-    Value bytes = b.i32(type.getTile().getBytes());
-    NVVM::MBarrierArriveExpectTxOp::create(b, TypeRange(),
-                                           ValueRange{stage.full, bytes});
-    NVVM::CpAsyncBulkGlobalToSharedClusterOp::create(
-        b, getDestination(b, stage.data),
-        b.address(adaptor.getSource(), adaptor.getIndices()), stage.full, bytes,
-        /*multicastMask=*/Value(), /*l2CacheHint=*/Value());
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
 struct TileRowsPattern : OpConversionPattern<TileRowsOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -304,9 +242,7 @@ void vcattn::populatePipelinePatterns(const TypeConverter &converter,
   MLIRContext *context = patterns.getContext();
   patterns.add<SharedTilePattern, CreatePipelinePattern>(converter, context,
                                                          layout);
-  patterns
-      .add<WarpSpecializePattern, AcquirePattern, WaitTilePattern,
-           ReleasePattern, LoadTilePattern, LoadBytesPattern, TileRowsPattern,
-           TurnPattern<TakeTurnOp>, TurnPattern<PassTurnOp>>(converter,
-                                                             context);
+  patterns.add<WarpSpecializePattern, AcquirePattern, WaitTilePattern,
+               ReleasePattern, TileRowsPattern, TurnPattern<TakeTurnOp>,
+               TurnPattern<PassTurnOp>>(converter, context);
 }

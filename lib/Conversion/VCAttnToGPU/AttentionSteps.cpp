@@ -1,0 +1,203 @@
+//===- AttentionSteps.cpp - One key tile of a consumer --------------------===//
+//
+// Part of the vcattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A step starts a tile's products and casts its scores; what the loops around
+// it do is in AttentionConsumer.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConsumerBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
+
+using namespace mlir;
+using namespace vcattn;
+
+ConsumerBuilder::ConsumerBuilder(TileBuilder &b, const KernelContext &context,
+                                 Value consumer)
+    : context(context), config(context.config), p(context.pipelines),
+      consumer(consumer) {
+  int64_t rows = config.schedule.getTileQ() / config.schedule.getConsumers();
+  int64_t keys = config.schedule.getTileK();
+  auto fragment = [&](ArrayRef<int64_t> shape, Type element,
+                      FragmentRole role) {
+    return FragmentType::get(b.getContext(), shape, element, role);
+  };
+  Type f32 = b.getF32Type();
+  Type score = config.code.isInteger(8) ? Type(b.getI32Type()) : f32;
+  scoresType = fragment({rows, keys}, score, FragmentRole::Scores);
+  codesType = fragment({rows, keys}, b.getI16Type(), FragmentRole::Codes);
+  probabilitiesType = fragment({rows, keys}, b.getType<Float8E4M3FNType>(),
+                               FragmentRole::Probabilities);
+  accumulatorType = fragment({rows, config.valueDim + kRowSumColumns}, f32,
+                             FragmentRole::Accumulator);
+  rowsType = fragment({rows}, f32, FragmentRole::Rows);
+  multipliersType =
+      fragment({rows, kKeyScaleGroups}, f32, FragmentRole::Multipliers);
+  rowSumsType =
+      fragment({rows, kRowSumColumns}, b.getF16Type(), FragmentRole::RowSums);
+  auto mine = TileType::get(b.getContext(), {rows, config.valueDim}, f32);
+  totals = TileRowsOp::create(b, mine, p.totals, consumer);
+}
+
+Value ConsumerBuilder::wait(TileBuilder &b, Value pipeline, Value use) {
+  TileType tile = cast<PipelineType>(pipeline.getType()).getTile();
+  return WaitTileOp::create(b, tile, pipeline, use);
+}
+
+Value ConsumerBuilder::isUpper(TileBuilder &b, Value group) {
+  return b.compare(arith::CmpIPredicate::eq, b.rem(group, 2), b.i32(1));
+}
+
+Value ConsumerBuilder::fill(TileBuilder &b, FragmentType type, float value) {
+  return FillOp::create(b, type, APFloat(value));
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+Value ConsumerBuilder::startScores(TileBuilder &b, Value tile) {
+  Value keys = wait(b, p.keys, use(b, tile));
+  Value scores = MmaScoresOp::create(
+      b, InFlightType::get(b.getContext(), scoresType), queries, keys);
+  MmaCommitOp::create(b);
+  return scores;
+}
+
+Value ConsumerBuilder::startValues(TileBuilder &b, Value accumulator,
+                                   const RowState &state, Value tile) {
+  Value values = wait(b, p.values, use(b, tile));
+  Value result =
+      MmaValuesOp::create(b, InFlightType::get(b.getContext(), accumulatorType),
+                          accumulator, state.probabilities, values);
+  MmaCommitOp::create(b);
+  return result;
+}
+
+Value ConsumerBuilder::startMeans(TileBuilder &b, Value accumulator, Value sums,
+                                  Value group) {
+  Value means = wait(b, p.means, meanUse(b, group));
+  return MmaMeansOp::create(b,
+                            InFlightType::get(b.getContext(), accumulatorType),
+                            accumulator, sums, means, isUpper(b, group));
+}
+
+Value ConsumerBuilder::settle(TileBuilder &b, Value running,
+                              int64_t outstanding) {
+  FragmentType type = cast<InFlightType>(running.getType()).getFragment();
+  return MmaWaitOp::create(b, type, running, outstanding);
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax
+//===----------------------------------------------------------------------===//
+
+ExpCastOp ConsumerBuilder::expcast(TileBuilder &b, const Scores &x,
+                                   Value maximum) {
+  return ExpCastOp::create(b, codesType, b.getI1Type(), x.scores, x.multipliers,
+                           maximum, x.valid);
+}
+
+Value ConsumerBuilder::pack(TileBuilder &b, Value codes) {
+  return PackProbabilitiesOp::create(b, probabilitiesType, codes);
+}
+
+Value ConsumerBuilder::loadMultipliers(TileBuilder &b, Value tile) {
+  return LoadMultipliersOp::create(b, multipliersType, rowScales,
+                                   context.arguments.keyScale, item.batch,
+                                   item.keyHead, b.toIndex(tile));
+}
+
+Value ConsumerBuilder::raise(TileBuilder &b, const Scores &x, Value &maximum,
+                             Value &codes) {
+  auto raised = RaiseMaximumOp::create(b, rowsType, rowsType, x.scores,
+                                       x.multipliers, maximum, codes, x.valid);
+  maximum = raised.getNewMaximum();
+  codes = expcast(b, x, maximum).getCodes();
+  return raised.getFactor();
+}
+
+RowState ConsumerBuilder::raiseIfNeeded(TileBuilder &b, const Scores &x,
+                                        RowState state, ExpCastOp cast) {
+  auto raised = scf::IfOp::create(
+      b, cast.getOverflow(),
+      [&](OpBuilder &nested, Location loc) {
+        TileBuilder b(loc, nested);
+        Value maximum = state.maximum, codes = cast.getCodes();
+        Value factor = raise(b, x, maximum, codes);
+        auto rescale = [&](Value value) -> Value {
+          return RescaleOp::create(b, value, factor);
+        };
+        scf::YieldOp::create(b, ValueRange{rescale(state.accumulator), codes,
+                                           maximum, rescale(state.sum),
+                                           rescale(state.promoted)});
+      },
+      [&](OpBuilder &nested, Location loc) {
+        scf::YieldOp::create(nested, loc,
+                             ValueRange{state.accumulator, cast.getCodes(),
+                                        state.maximum, state.sum,
+                                        state.promoted});
+      });
+  RowState result = RowState::get(raised.getResults());
+  result.probabilities = pack(b, result.probabilities);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+RowState ConsumerBuilder::first(TileBuilder &b) {
+  Value tile = b.i32(0);
+  Scores x;
+  x.multipliers = loadMultipliers(b, tile);
+  x.valid = b.toI32(arith::MinUIOp::create(
+      b, context.arguments.keys, b.index(config.schedule.getTileK())));
+  x.scores = settle(b, startScores(b, tile), 0);
+  ReleaseOp::create(b, p.keys, use(b, tile), Value());
+
+  RowState state;
+  state.accumulator = fill(b, accumulatorType, 0);
+  state.maximum = fill(b, rowsType, -std::numeric_limits<float>::infinity());
+  state.sum = fill(b, rowsType, 0);
+  state.promoted = fill(b, rowsType, 1);
+  // Against a maximum of -inf every row overflows.
+  Value codes = expcast(b, x, state.maximum).getCodes();
+  raise(b, x, state.maximum, codes);
+  state.probabilities = pack(b, codes);
+  return state;
+}
+
+RowState ConsumerBuilder::step(TileBuilder &b, RowState state, Value tile,
+                               Value sums, Value group, Value valid) {
+  bool takesTurns = config.schedule.getPingPong();
+  Value before = b.sub(tile, b.i32(1));
+  Scores x;
+  x.valid = valid;
+  x.multipliers = loadMultipliers(b, tile);
+  if (takesTurns)
+    TakeTurnOp::create(b, consumer);
+  Value scores = startScores(b, tile), accumulator = state.accumulator;
+  if (sums)
+    accumulator = startMeans(b, accumulator, sums, group);
+  accumulator = startValues(b, accumulator, state, before);
+  if (takesTurns)
+    PassTurnOp::create(b, consumer);
+
+  x.scores = settle(b, scores, 1);
+  ReleaseOp::create(b, p.keys, use(b, tile), Value());
+  // The cast runs under the values' product.
+  ExpCastOp cast = expcast(b, x, state.maximum);
+  state.accumulator = settle(b, accumulator, 0);
+  ReleaseOp::create(b, p.values, use(b, before), Value());
+  if (sums)
+    ReleaseOp::create(b, p.means, meanUse(b, group), isUpper(b, group));
+  return raiseIfNeeded(b, x, state, cast);
+}
