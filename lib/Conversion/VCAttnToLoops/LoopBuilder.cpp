@@ -108,15 +108,19 @@ int64_t LoopBuilder::lanes(int64_t width) { return std::gcd(kLanes, width); }
 //===----------------------------------------------------------------------===//
 
 LoopBuilder::Slice LoopBuilder::slice(Value tensor, ArrayRef<Value> offsets,
-                                      ArrayRef<OpFoldResult> sizes) {
+                                      ArrayRef<OpFoldResult> sizes,
+                                      int64_t keptDims) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  SmallVector<int64_t> shape;
-  for (OpFoldResult size : sizes)
+  auto asStatic = [](OpFoldResult size) {
+    return getConstantIntValue(size).value_or(ShapedType::kDynamic);
+  };
+  SmallVector<int64_t> shape{asStatic(sizes.back())};
+  for (OpFoldResult size : llvm::reverse(sizes.drop_back()))
     if (!isConstantIntValue(size, 1))
-      shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
-  // A scalar stays a vector of one.
-  if (shape.empty())
-    shape.push_back(1);
+      shape.insert(shape.begin(), asStatic(size));
+  // A kept dimension may turn out to have size 1.
+  while (static_cast<int64_t>(shape.size()) < keptDims)
+    shape.insert(shape.begin(), 1);
   SmallVector<OpFoldResult> at = getAsOpFoldResult(ValueRange(offsets));
   SmallVector<OpFoldResult> steps(at.size(), getIndexAttr(1));
   Value result = tensor::ExtractSliceOp::create(
@@ -129,7 +133,7 @@ LoopBuilder::Slice LoopBuilder::row(Value tensor, ArrayRef<Value> offsets,
                                     int64_t width) {
   SmallVector<OpFoldResult> sizes(offsets.size(), getIndexAttr(1));
   sizes.back() = getIndexAttr(width);
-  return slice(tensor, offsets, sizes);
+  return slice(tensor, offsets, sizes, /*keptDims=*/1);
 }
 
 SmallVector<Value> LoopBuilder::forall(
@@ -164,6 +168,18 @@ LoopBuilder::loop(Value lower, Value upper, ArrayRef<Value> inits,
   if (!inits.empty())
     scf::YieldOp::create(*this, next);
   return loop.getResults();
+}
+
+SmallVector<Value> LoopBuilder::steps(
+    int64_t bound, int64_t step, ArrayRef<Value> inits,
+    function_ref<SmallVector<Value>(Value, ArrayRef<Value>)> body,
+    int64_t maxUnrolled) {
+  if (bound > maxUnrolled * step)
+    return loop(index(0), index(bound), inits, body, step);
+  SmallVector<Value> carried(inits);
+  for (int64_t offset = 0; offset < bound; offset += step)
+    carried = body(index(offset), carried);
+  return carried;
 }
 
 SmallVector<Value>
@@ -201,6 +217,10 @@ Value LoopBuilder::combine(ArrayRef<Value> vectors, Combine combine) {
   return level.front();
 }
 
+Value LoopBuilder::element(Value vector, int64_t lane) {
+  return vector::ExtractOp::create(*this, vector, lane);
+}
+
 Value LoopBuilder::reduce(Value vector, Combine combine) {
   int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();
   // An odd number of lanes cannot be halved; the last ones go one by one.
@@ -213,11 +233,8 @@ Value LoopBuilder::reduce(Value vector, Combine combine) {
     };
     vector = combine(half(0), half(lanes));
   }
-  auto lane = [&](int64_t i) -> Value {
-    return vector::ExtractOp::create(*this, vector, i);
-  };
-  Value result = lane(0);
+  Value result = element(vector, 0);
   for (int64_t i = 1; i < lanes; ++i)
-    result = combine(result, lane(i));
+    result = combine(result, element(vector, i));
   return result;
 }

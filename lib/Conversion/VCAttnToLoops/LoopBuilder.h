@@ -104,9 +104,10 @@ public:
   };
   /// The slice [offsets, offsets + (1, .., 1, width)) of `tensor`, of rank 1.
   Slice row(Value tensor, mlir::ArrayRef<Value> offsets, int64_t width);
-  /// Any slice, its dimensions of size 1 (by constant) dropped.
+  /// Any slice, reduced to `keptDims` dimensions: the last one and, before it,
+  /// those whose size is not the constant 1.
   Slice slice(Value tensor, mlir::ArrayRef<Value> offsets,
-              mlir::ArrayRef<mlir::OpFoldResult> sizes);
+              mlir::ArrayRef<mlir::OpFoldResult> sizes, int64_t keptDims);
 
   /// Emits an scf.forall over [0, bounds) that writes `outputs`; `body` gets
   /// the indices and the outputs and returns one slice for each output.
@@ -124,6 +125,15 @@ public:
                                     body,
                                 int64_t step = 1);
 
+  /// Calls `body` with the offsets 0, step, 2 * step ... below `bound`: unrolled
+  /// up to `maxUnrolled` times, else in an scf.for.
+  llvm::SmallVector<Value>
+  steps(int64_t bound, int64_t step, mlir::ArrayRef<Value> inits,
+        llvm::function_ref<llvm::SmallVector<Value>(
+            Value offset, mlir::ArrayRef<Value> carried)>
+            body,
+        int64_t maxUnrolled = 16);
+
   /// Emits an scf.if that yields what the branches return.
   llvm::SmallVector<Value>
   branch(Value condition,
@@ -137,6 +147,8 @@ public:
   using Combine = llvm::function_ref<Value(Value, Value)>;
   /// One vector out of several, pairwise.
   Value combine(mlir::ArrayRef<Value> vectors, Combine combine);
+  /// One lane of a vector.
+  Value element(Value vector, int64_t lane);
   /// One scalar out of a vector, by halves.
   Value reduce(Value vector, Combine combine);
 };
@@ -156,6 +168,7 @@ Lowered lowerQuantize(LoopBuilder &b, QuantizeOp op);
 Lowered lowerCluster(LoopBuilder &b, ClusterOp op);
 Lowered lowerPackValues(LoopBuilder &b, PackValuesOp op);
 Lowered lowerPackMeans(LoopBuilder &b, PackMeansOp op);
+Lowered lowerCorrectLse(LoopBuilder &b, CorrectLseOp op);
 Lowered lowerAttention(LoopBuilder &b, AttentionOp op);
 Lowered lowerQuantizedAttention(LoopBuilder &b, QuantizedAttentionOp op);
 

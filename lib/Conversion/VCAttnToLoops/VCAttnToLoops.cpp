@@ -40,6 +40,9 @@ static std::optional<Lowered> lower(LoopBuilder &b, Operation *op,
       .Case(
           [&](BlockResidualOp op) { return Result(lowerBlockResidual(b, op)); })
       .Case([&](QuantizeOp op) { return Result(lowerQuantize(b, op)); })
+      .Case([&](ClusterOp op) { return Result(lowerCluster(b, op)); })
+      .Case([&](PackValuesOp op) { return Result(lowerPackValues(b, op)); })
+      .Case([&](PackMeansOp op) { return Result(lowerPackMeans(b, op)); })
       .Default([](Operation *) { return std::nullopt; });
 }
 
