@@ -20,6 +20,8 @@ llvm_config.add_tool_substitutions(
 config.substitutions.append(("%source_root", config.source_root))
 config.substitutions.append(("%build_root", config.obj_root))
 config.substitutions.append(("%host_cc", config.host_cc))
+config.substitutions.append(
+    ("%fake_cuda", os.path.join(config.obj_root, "test", "lib", "libvcattn-fake-cuda.so")))
 
 
 def first_that_exists(*paths):

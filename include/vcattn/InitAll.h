@@ -35,6 +35,7 @@ inline void registerAllPasses() {
   registerVCAttnConversionPasses();
   registerMethodPipeline();
   registerToCPUPipeline();
+  registerToNVVMPipeline();
 }
 
 } // namespace vcattn

@@ -16,6 +16,7 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -119,7 +120,8 @@ FailureOr<std::string> vcattn::emitObject(llvm::Module &module, StringRef cpu,
 
 static FailureOr<std::string> findCompiler(StringRef compiler, Location loc) {
   if (!compiler.empty()) {
-    if (auto found = llvm::sys::findProgramByName(compiler))
+    auto found = llvm::sys::findProgramByName(compiler);
+    if (found && llvm::sys::fs::can_execute(*found))
       return *found;
     return emitError(loc, "cannot run the C compiler ") << compiler;
   }
@@ -143,9 +145,13 @@ vcattn::linkSharedLibrary(StringRef object, StringRef compiler, Location loc) {
                            output = TemporaryFile::create("so", "", loc);
   if (failed(input) || failed(runtime) || failed(output))
     return failure();
+  // The whole runtime, although not every library uses all of it: where two are
+  // loaded into one program, the symbols of the first serve both, so that there
+  // is one vcattn_last_error.
   if (failed(runProgram(*program,
                         {"-shared", "-fPIC", "-o", output->getPath().str(),
-                         input->getPath().str(), runtime->getPath().str(),
+                         input->getPath().str(), "-Wl,--whole-archive",
+                         runtime->getPath().str(), "-Wl,--no-whole-archive",
                          "-ldl", "-lpthread", "-lm"},
                         loc)))
     return failure();

@@ -15,6 +15,7 @@
 #include "LLVMDiagnostics.h"
 #include "mlir/IR/Diagnostics.h"
 #include "vcattn/Target/Emit.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -66,6 +67,43 @@ createTargetMachine(StringRef chip, Location loc) {
       llvm::CodeGenOptLevel::Aggressive));
 }
 
+/// Splits a load or store of a vector that is less aligned than the vector is
+/// long into accesses of elements: the code generator would go through local
+/// memory. Where neighbours turn out to be aligned, it joins them again.
+static void splitUnaligned(llvm::Instruction &access,
+                           const llvm::DataLayout &layout) {
+  auto *load = dyn_cast<llvm::LoadInst>(&access);
+  auto *store = dyn_cast<llvm::StoreInst>(&access);
+  if ((!load && !store) || access.isVolatile() || access.isAtomic())
+    return;
+  auto *type = dyn_cast<llvm::FixedVectorType>(llvm::getLoadStoreType(&access));
+  llvm::Align alignment = llvm::getLoadStoreAlignment(&access);
+  if (!type || alignment.value() >= layout.getTypeStoreSize(type))
+    return;
+  llvm::Type *element = type->getElementType();
+  uint64_t bytes = layout.getTypeStoreSize(element);
+  if (layout.getTypeSizeInBits(element) != 8 * bytes)
+    return;
+  llvm::IRBuilder<> builder(&access);
+  llvm::Value *pointer = llvm::getLoadStorePointerOperand(&access);
+  llvm::Value *vector =
+      load ? llvm::PoisonValue::get(type) : store->getValueOperand();
+  for (unsigned i = 0; i < type->getNumElements(); ++i) {
+    llvm::Value *address =
+        builder.CreateConstInBoundsGEP1_64(element, pointer, i);
+    llvm::Align aligned = llvm::commonAlignment(alignment, i * bytes);
+    if (load)
+      vector = builder.CreateInsertElement(
+          vector, builder.CreateAlignedLoad(element, address, aligned), i);
+    else
+      builder.CreateAlignedStore(builder.CreateExtractElement(vector, i),
+                                 address, aligned);
+  }
+  if (load)
+    load->replaceAllUsesWith(vector);
+  access.eraseFromParent();
+}
+
 LogicalResult vcattn::prepareKernels(llvm::Module &module, StringRef chip,
                                      Location loc) {
   FailureOr<std::unique_ptr<llvm::TargetMachine>> machine =
@@ -75,8 +113,11 @@ LogicalResult vcattn::prepareKernels(llvm::Module &module, StringRef chip,
   module.setTargetTriple((*machine)->getTargetTriple());
   module.setDataLayout((*machine)->createDataLayout());
   for (llvm::Function &function : module)
-    for (llvm::Instruction &instruction : llvm::instructions(function)) {
+    for (llvm::Instruction &instruction :
+         llvm::make_early_inc_range(llvm::instructions(function))) {
       auto *call = dyn_cast<llvm::CallBase>(&instruction);
+      if (!call)
+        splitUnaligned(instruction, module.getDataLayout());
       if (!call || !call->isInlineAsm())
         continue;
       // Warp-wide instructions must not be duplicated into branches. The LLVM

@@ -22,8 +22,7 @@ namespace vcattn {
 
 using namespace mlir;
 
-/// Calls that no device has would only fail when the kernels are loaded.
-static LogicalResult verifyNoExternals(gpu::GPUModuleOp module) {
+LogicalResult vcattn::verifyKernels(gpu::GPUModuleOp module) {
   auto result = module.walk([&](LLVM::CallOp call) -> WalkResult {
     std::optional<StringRef> callee = call.getCallee();
     if (!callee)
@@ -35,6 +34,51 @@ static LogicalResult verifyNoExternals(gpu::GPUModuleOp module) {
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
+}
+
+FailureOr<vcattn::KernelImage> vcattn::compileKernels(gpu::GPUModuleOp module,
+                                                      StringRef chip,
+                                                      bool toCubin,
+                                                      StringRef ptxas) {
+  Location loc = module.getLoc();
+  llvm::LLVMContext context;
+  if (failed(verifyKernels(module)))
+    return failure();
+  FailureOr<std::unique_ptr<llvm::Module>> ir =
+      translateToLLVMIR(module, context);
+  if (failed(ir) || failed(prepareKernels(**ir, chip, loc)))
+    return failure();
+  FailureOr<std::string> ptx = emitPTX(**ir, chip, loc);
+  if (failed(ptx))
+    return failure();
+  if (!toCubin)
+    return KernelImage{std::move(*ptx), false, {}};
+  FailureOr<std::string> program = findPtxas(ptxas, loc);
+  if (failed(program))
+    return failure();
+  FailureOr<Cubin> cubin = assemblePTX(*ptx, chip, *program, loc);
+  if (failed(cubin))
+    return failure();
+  return KernelImage{std::move(cubin->bytes), true, std::move(cubin->kernels)};
+}
+
+void vcattn::embedKernels(gpu::GPUModuleOp module, StringRef chip,
+                          const KernelImage &image) {
+  OpBuilder builder(module);
+  MLIRContext *context = module.getContext();
+  auto target = NVVM::NVVMTargetAttr::get(
+      context, /*optLevel=*/3, "nvptx64-nvidia-cuda", chip, /*features=*/"",
+      /*flags=*/nullptr, /*files=*/nullptr, /*verifyTarget=*/false);
+  Attribute object = gpu::ObjectAttr::get(
+      context, target,
+      image.isCubin ? gpu::CompilationTarget::Binary
+                    : gpu::CompilationTarget::Assembly,
+      builder.getStringAttr(image.bytes), /*properties=*/nullptr,
+      /*kernels=*/nullptr);
+  gpu::BinaryOp::create(builder, module.getLoc(), module.getName(),
+                        /*offloadingHandler=*/nullptr,
+                        ArrayRef<Attribute>(object));
+  module.erase();
 }
 
 namespace {
@@ -55,64 +99,28 @@ struct SerializeKernels
           << chip << "' and format '" << format << "'";
       return signalPassFailure();
     }
-    for (auto module :
-         llvm::make_early_inc_range(getOperation().getOps<gpu::GPUModuleOp>()))
-      if (failed(serialize(module)))
+    for (auto module : llvm::make_early_inc_range(
+             getOperation().getOps<gpu::GPUModuleOp>())) {
+      FailureOr<vcattn::KernelImage> image =
+          vcattn::compileKernels(module, chip, format == "cubin", ptxas);
+      if (failed(image))
         return signalPassFailure();
+      if (report)
+        remark(module, *image);
+      ++numModules;
+      numBytes += image->bytes.size();
+      vcattn::embedKernels(module, chip, *image);
+    }
   }
 
 private:
-  LogicalResult serialize(gpu::GPUModuleOp module) {
-    Location loc = module.getLoc();
-    llvm::LLVMContext context;
-    if (failed(verifyNoExternals(module)))
-      return failure();
-    FailureOr<std::unique_ptr<llvm::Module>> ir =
-        vcattn::translateToLLVMIR(module, context);
-    if (failed(ir) || failed(vcattn::prepareKernels(**ir, chip, loc)))
-      return failure();
-    FailureOr<std::string> image = vcattn::emitPTX(**ir, chip, loc);
-    if (failed(image))
-      return failure();
-    if (format == "cubin") {
-      FailureOr<std::string> program = vcattn::findPtxas(ptxas, loc);
-      if (failed(program))
-        return failure();
-      FailureOr<vcattn::Cubin> cubin =
-          vcattn::assemblePTX(*image, chip, *program, loc);
-      if (failed(cubin))
-        return failure();
-      for (const vcattn::KernelResources &kernel :
-           report ? cubin->kernels : std::vector<vcattn::KernelResources>())
-        emitRemark(loc) << kernel.name << ": " << kernel.registers
-                        << " registers, " << kernel.stackBytes
-                        << " bytes of stack, " << kernel.spillStoreBytes
-                        << " bytes spilled";
-      image = std::move(cubin->bytes);
-    }
-    numBytes += image->size();
-    ++numModules;
-    replaceByBinary(module, *image);
-    return success();
-  }
-
-  void replaceByBinary(gpu::GPUModuleOp module, StringRef image) {
-    OpBuilder builder(module);
-    MLIRContext *context = &getContext();
-    bool isBinary = format == "cubin";
-    auto target = NVVM::NVVMTargetAttr::get(
-        context, /*optLevel=*/3, "nvptx64-nvidia-cuda", chip, /*features=*/"",
-        /*flags=*/nullptr, /*files=*/nullptr, /*verifyTarget=*/false);
-    Attribute object = gpu::ObjectAttr::get(
-        context, target,
-        isBinary ? gpu::CompilationTarget::Binary
-                 : gpu::CompilationTarget::Assembly,
-        builder.getStringAttr(image), /*properties=*/nullptr,
-        /*kernels=*/nullptr);
-    gpu::BinaryOp::create(builder, module.getLoc(), module.getName(),
-                          /*offloadingHandler=*/nullptr,
-                          ArrayRef<Attribute>(object));
-    module.erase();
+  static void remark(gpu::GPUModuleOp module,
+                     const vcattn::KernelImage &image) {
+    for (const vcattn::KernelResources &kernel : image.kernels)
+      emitRemark(module.getLoc())
+          << kernel.name << ": " << kernel.registers << " registers, "
+          << kernel.stackBytes << " bytes of stack, " << kernel.spillStoreBytes
+          << " bytes spilled";
   }
 };
 } // namespace

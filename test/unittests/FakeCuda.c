@@ -14,9 +14,18 @@
 #include "FakeCuda.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 fake_cuda fake;
+
+/* Where nobody can reach `fake`, the environment says what it answers. */
+__attribute__((constructor)) static void read_environment(void) {
+  const char *devices = getenv("FAKE_CUDA_DEVICES");
+  const char *capability = getenv("FAKE_CUDA_CAPABILITY");
+  fake.devices = devices ? atoi(devices) : 0;
+  fake.capability = capability ? atoi(capability) : 0;
+}
 
 int cuInit(unsigned flags) { return flags == 0 && fake.devices ? 0 : 100; }
 int cuDeviceGetCount(int *count) {

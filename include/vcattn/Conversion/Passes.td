@@ -213,7 +213,8 @@ def VCAttnForallToGPULaunch
     one `gpu.launch` of ceil(iterations / 128) blocks of 128 threads, one thread
     per iteration, the last dimension fastest; indices are computed in 64 bits.
     The body stays as it is, inner `scf.forall`s become loops. No iterations
-    give a grid of 0 blocks, which the runtime does not launch.
+    give a grid of 0 blocks, which the runtime does not launch. `scf.parallel`
+    without reductions, as linalg lowers to, is taken alike.
 
     A `memref.copy` between layouts of which one is not the identity becomes a
     launch with one thread per element; the others are left to the runtime.
@@ -258,6 +259,92 @@ def VCAttnForallToGPULaunch
   ];
 }
 
+def VCAttnGPUInterface : Pass<"vcattn-gpu-interface", "::mlir::ModuleOp"> {
+  let summary = "Turn entry functions' results into strided out-parameters";
+  let description = [{
+    Each result of an entry function (one with the attribute `vcattn.entry`, or,
+    if no function has it, a public one) becomes a memref argument of any strides
+    and offset that the caller provides, marked with the result's number. What
+    sizes the result has is asserted, so that a wrong out-parameter is an error
+    of the call.
+
+    ```mlir
+    func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> attributes {vcattn.entry} {
+      ...
+      return %r : tensor<?xf32>
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @f(%x: tensor<?xf32>,
+                 %o: memref<?xf32, strided<[?], offset: ?>> {vcattn.result = 0 : i64})
+        attributes {vcattn.entry} {
+      ...
+      cf.assert %same, "result 0: size of dimension 0 is wrong"
+      bufferization.materialize_in_destination %r in restrict writable %o : ...
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::cf::ControlFlowDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numResults", "results", "Results that became out-parameters">,
+  ];
+}
+
+def VCAttnIsolateEntries : Pass<"vcattn-isolate-entries", "::mlir::ModuleOp"> {
+  let summary = "Move entry functions to a module of their own";
+  let description = [{
+    So that a pipeline can lower them to a kernel and its launch while the rest
+    of the module stays untouched. Entry functions are those with the attribute
+    `vcattn.entry`, or, if no function has it, the public ones that hold an op of
+    vcattn. A function that stays and calls an entry finds a declaration in its
+    place. A remark says of each function that stays that it does.
+
+    ```mlir
+    module {
+      func.func @model(%x: ...) -> ... {
+        %0 = call @model_attention0(%x, %x, %x) : ...
+        ...
+      }
+      func.func private @model_attention0(...) -> ... attributes {vcattn.entry} { ... }
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    module {
+      func.func @model(%x: ...) -> ... {
+        %0 = call @model_attention0(%x, %x, %x) : ...
+        ...
+      }
+      func.func private @model_attention0(...) -> ...
+      module @vcattn_entries {
+        func.func @model_attention0(...) -> ... attributes {vcattn.entry} { ... }
+      }
+    }
+    ```
+
+    With `undo`, a module `@vcattn_entries` that is alone is dissolved again.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+  let options = [
+    Option<"undo", "undo", "bool", "false",
+           "Dissolve the entries' module if nothing else is left">,
+  ];
+  let statistics = [
+    Statistic<"numEntries", "entries", "Functions moved">,
+    Statistic<"numLeft", "left", "Functions left">,
+  ];
+}
+
 def VCAttnMergeKernels : Pass<"vcattn-merge-kernels", "::mlir::ModuleOp"> {
   let summary = "Move all kernels into one gpu.module";
   let description = [{
@@ -285,6 +372,35 @@ def VCAttnMergeKernels : Pass<"vcattn-merge-kernels", "::mlir::ModuleOp"> {
   ];
   let statistics = [
     Statistic<"numModules", "modules", "Modules merged">,
+  ];
+}
+
+def VCAttnUnrollTransfers : Pass<"vcattn-unroll-transfers"> {
+  let summary = "Move vectors to and from memory element by element";
+  let description = [{
+    `vector.transfer_read` and `vector.transfer_write` of rank 1, in bounds,
+    along a memref's last dimension become accesses of single elements, of
+    whatever stride, so that vectors stay in registers. Others are left.
+
+    ```mlir
+    %0 = vector.transfer_read %x[%i], %pad {in_bounds = [true]}
+        : memref<?xf32, strided<[?], offset: ?>>, vector<2xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = memref.load %x[%i] : memref<?xf32, strided<[?], offset: ?>>
+    %2 = arith.addi %i, %c1 : index
+    %3 = memref.load %x[%2] : memref<?xf32, strided<[?], offset: ?>>
+    %0 = vector.from_elements %1, %3 : vector<2xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"numUnrolled", "unrolled", "Transfers unrolled">,
   ];
 }
 
@@ -376,7 +492,7 @@ def ConvertGPUToVCAttnRuntime
     size, or -1 after an error.
 
     Launches, `vcattn.encode_tensor_map`, contiguous `memref.copy` and
-    `cf.assert` become calls of the runtime. A launch passes memrefs as the
+    `cf.assert` become calls of the runtime; assertions come first. A launch passes memrefs as the
     members of their descriptors, as `gpu.func` takes them, and tensor maps by
     value. Accesses to memory on the host are refused. Functions that are no
     entries stay as they are.
@@ -403,7 +519,8 @@ def ConvertGPUToVCAttnRuntime
     }
     ```
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::ub::UBDialect"];
   let statistics = [
     Statistic<"numEntries", "entries", "Entry functions lowered">,
     Statistic<"numLaunches", "launches", "Launches lowered">,

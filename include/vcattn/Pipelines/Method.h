@@ -82,6 +82,20 @@ struct MethodConfig {
         scores(options.scores), cast(options.cast) {}
 };
 
+/// Sets `options` to what `config` says.
+template <typename Derived>
+void setOptions(MethodOptionsBase<Derived> &options,
+                const MethodConfig &config) {
+  options.center = config.center;
+  options.rotate = config.rotate;
+  options.smoothValues = config.smoothValues;
+  options.clusters = config.clusters;
+  options.iterations = config.iterations;
+  options.scores = config.scores;
+  options.values = config.values;
+  options.cast = config.cast;
+}
+
 /// Raises attention and applies the steps of the method that `config` asks for.
 void buildMethodPipeline(mlir::OpPassManager &pm, const MethodConfig &config);
 

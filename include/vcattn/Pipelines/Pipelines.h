@@ -48,6 +48,48 @@ struct ToCPUOptions : public MethodOptionsBase<ToCPUOptions> {
 /// and f16 have two bytes.
 void buildToCPUPipeline(mlir::OpPassManager &pm, const ToCPUOptions &options);
 
+/// Options of `vcattn-to-nvvm`.
+struct ToNVVMOptions : public MethodOptionsBase<ToNVVMOptions> {
+  Option<bool> method{
+      *this, "method",
+      llvm::cl::desc("Run vcattn-method first, with its options; otherwise "
+                     "what runs is what the module says"),
+      llvm::cl::init(true)};
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("Chip, for example sm_90a"),
+                             llvm::cl::init("sm_90a")};
+  Option<int64_t> vectorWidth{
+      *this, "vector-width",
+      llvm::cl::desc("Channels that one thread of a preprocessing kernel "
+                     "handles, where it can; 0: all of them"),
+      llvm::cl::init(16)};
+};
+
+/// From tensors at any level to kernels in the NVVM dialect, in one gpu.module,
+/// and entry functions that launch them. Functions that hold more than
+/// attention stay as they are, and entry functions are in a module
+/// @vcattn_entries then.
+void buildToNVVMPipeline(mlir::OpPassManager &pm, const ToNVVMOptions &options);
+
+/// Options of `vcattn-to-runtime`, those of vcattn-serialize-kernels.
+struct ToRuntimeOptions : public mlir::PassPipelineOptions<ToRuntimeOptions> {
+  Option<std::string> chip{*this, "chip", llvm::cl::desc("The chip"),
+                           llvm::cl::init("sm_90a")};
+  Option<std::string> format{*this, "format", llvm::cl::desc("ptx or cubin"),
+                             llvm::cl::init("cubin")};
+  Option<std::string> ptxas{*this, "ptxas", llvm::cl::desc("The ptxas to run")};
+  Option<bool> report{
+      *this, "report",
+      llvm::cl::desc("Remark on each kernel's registers, stack and spills")};
+};
+
+/// From what `vcattn-to-nvvm` gives to C functions (vcattn_runtime.h).
+void buildToRuntimePipeline(mlir::OpPassManager &pm,
+                            const ToRuntimeOptions &options);
+
+/// Registers `vcattn-to-nvvm` and `vcattn-to-runtime`.
+void registerToNVVMPipeline();
+
 /// Registers `vcattn-to-cpu`.
 void registerToCPUPipeline();
 

@@ -30,9 +30,10 @@ struct CompileOptions {
   /// "cpu", or a chip as in #vcattn.target.
   std::string target = "sm_90a";
   EmitKind emit = EmitKind::SharedLibrary;
-  /// The steps of the method. They are skipped where a module has been through
-  /// them.
+  /// The steps of the method, or none of them: what runs is what the module
+  /// says.
   MethodConfig method;
+  bool runMethod = true;
   /// What the CPU's code is for, as clang's -mcpu; GPU targets have portable
   /// host code.
   std::string cpu = "native";

@@ -15,6 +15,7 @@
 #ifndef VCATTN_TARGET_EMIT_H
 #define VCATTN_TARGET_EMIT_H
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Location.h"
 #include "mlir/Support/LLVM.h"
@@ -39,6 +40,10 @@ translateToLLVMIR(mlir::Operation *op, llvm::LLVMContext &context);
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
+
+/// Refuses calls of functions that `module` does not define: they would only
+/// fail when the kernels are loaded.
+mlir::LogicalResult verifyKernels(mlir::gpu::GPUModuleOp module);
 
 /// Prepares `module` for `chip`: data layout, triple, and convergent inline
 /// assembly, which MLIR cannot say.
@@ -73,6 +78,23 @@ mlir::FailureOr<std::string> findPtxas(llvm::StringRef path,
 /// most of its speed, is an error here.
 mlir::FailureOr<Cubin> assemblePTX(llvm::StringRef ptx, llvm::StringRef chip,
                                    llvm::StringRef ptxas, mlir::Location loc);
+
+/// Kernels in a form that the driver loads.
+struct KernelImage {
+  std::string bytes;
+  bool isCubin = false;
+  std::vector<KernelResources> kernels; // of a cubin
+};
+
+/// All of the above: from a gpu.module in the LLVM and NVVM dialects to a cubin
+/// or PTX.
+mlir::FailureOr<KernelImage> compileKernels(mlir::gpu::GPUModuleOp module,
+                                            llvm::StringRef chip, bool toCubin,
+                                            llvm::StringRef ptxas);
+
+/// Puts a gpu.binary with `image` in the place of `module`.
+void embedKernels(mlir::gpu::GPUModuleOp module, llvm::StringRef chip,
+                  const KernelImage &image);
 
 //===----------------------------------------------------------------------===//
 // Host

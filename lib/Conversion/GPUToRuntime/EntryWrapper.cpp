@@ -188,5 +188,11 @@ LogicalResult vcattn::wrapEntry(EntryPair pair, RuntimeBuilder &runtime,
   LLVM::CallOp::create(builder, loc, TypeRange(), body, members);
   Value status = runtime.call(builder, loc, "end", {call}, i32);
   LLVM::BrOp::create(builder, loc, ValueRange(status), exit);
+
+  // LLVM's arguments know nothing of the marks.
+  for (func::FuncOp function : {entry, pair.size})
+    for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
+      function.setArgAttrs(i, DictionaryAttr());
+  entry->removeAttr(kEntryAttrName);
   return success();
 }

@@ -23,6 +23,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "vcattn/Conversion/Passes.h"
 #include "vcattn/Dialect/VCAttn/IR/EntryFunctions.h"
 #include "llvm/ADT/StringSet.h"
@@ -202,6 +203,42 @@ struct AssertOpLowering : public RuntimePattern<cf::AssertOp> {
   }
 };
 
+} // namespace
+
+/// Moves `op`, and what it takes, before `point` in the entry block. False if
+/// something on the way cannot be moved.
+static bool hoist(Operation *op, Operation *point) {
+  if (op->getBlock() == point->getBlock() && op->isBeforeInBlock(point))
+    return true;
+  for (Value operand : op->getOperands()) {
+    Operation *producer = operand.getDefiningOp();
+    if (producer && (!isPure(producer) || producer->getNumRegions() != 0 ||
+                     !hoist(producer, point)))
+      return false;
+    if (!producer &&
+        cast<BlockArgument>(operand).getOwner() != point->getBlock())
+      return false;
+  }
+  op->moveBefore(point);
+  return true;
+}
+
+/// Assertions of an entry function speak of its arguments: they come before
+/// anything is launched.
+static void hoistAssertions(func::FuncOp entry) {
+  Block &block = entry.getBody().front();
+  SmallVector<cf::AssertOp> assertions;
+  entry.walk([&](cf::AssertOp op) { assertions.push_back(op); });
+  OpBuilder builder = OpBuilder::atBlockBegin(&block);
+  // A place to move things to.
+  Operation *point =
+      ub::PoisonOp::create(builder, entry.getLoc(), builder.getI1Type());
+  for (cf::AssertOp op : assertions)
+    (void)hoist(op, point);
+  point->erase();
+}
+
+namespace {
 struct GPUToRuntime
     : public vcattn::impl::ConvertGPUToVCAttnRuntimeBase<GPUToRuntime> {
   void runOnOperation() override {
@@ -223,6 +260,7 @@ struct GPUToRuntime
       if (failed(verifyHostCode(entry)) ||
           failed(wrapEntry(pair, runtime, converter)))
         return signalPassFailure();
+      hoistAssertions(entry);
       converted.insert(pair.entry.getSymName());
       converted.insert(pair.size.getSymName());
       ++numEntries;

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Transforms.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "vcattn/Conversion/Passes.h"
 #include "vcattn/Dialect/VCAttn/IR/EntryFunctions.h"
 
@@ -66,6 +67,24 @@ static FailureOr<scf::ForallOp> copyToForall(RewriterBase &rewriter,
         scf::InParallelOp::create(builder, loc);
       });
   rewriter.eraseOp(copy);
+  return forall;
+}
+
+/// Turns `parallel`, as it comes from linalg, into scf.forall.
+static FailureOr<scf::ForallOp> parallelToForall(RewriterBase &rewriter,
+                                                 scf::ParallelOp parallel) {
+  if (parallel.getNumReductions() != 0)
+    return parallel.emitOpError("reduces among iterations, whose order is not "
+                                "fixed; make the reduction a loop");
+  rewriter.setInsertionPoint(parallel);
+  auto forall = scf::ForallOp::create(
+      rewriter, parallel.getLoc(), getAsOpFoldResult(parallel.getLowerBound()),
+      getAsOpFoldResult(parallel.getUpperBound()),
+      getAsOpFoldResult(parallel.getStep()), ValueRange(), std::nullopt);
+  rewriter.eraseOp(parallel.getBody()->getTerminator());
+  rewriter.inlineBlockBefore(parallel.getBody(), forall.getTerminator(),
+                             forall.getInductionVars());
+  rewriter.eraseOp(parallel);
   return forall;
 }
 
@@ -155,6 +174,18 @@ static SmallVector<Value> delinearize(OpBuilder &builder, Location loc,
   return ivs;
 }
 
+/// Constant tables are memory of the host; a kernel that names one itself gets
+/// a copy of its own when it is outlined.
+static void sinkGlobals(OpBuilder &builder, gpu::LaunchOp launch) {
+  SetVector<Value> captured;
+  getUsedValuesDefinedAbove(launch.getBody(), captured);
+  builder.setInsertionPointToStart(&launch.getBody().front());
+  for (Value value : captured)
+    if (auto global = value.getDefiningOp<memref::GetGlobalOp>())
+      replaceAllUsesInRegionWith(value, builder.clone(*global)->getResult(0),
+                                 launch.getBody());
+}
+
 /// Replaces `forall` by a launch of `module`::`function`.
 static LogicalResult launch(RewriterBase &rewriter, scf::ForallOp forall,
                             int64_t blockSize, StringAttr module,
@@ -212,6 +243,7 @@ static LogicalResult launch(RewriterBase &rewriter, scf::ForallOp forall,
   rewriter.eraseOp(forall.getTerminator());
   rewriter.inlineBlockBefore(forall.getBody(), guard.thenYield(), ivs);
   rewriter.eraseOp(forall);
+  sinkGlobals(rewriter, launchOp);
   return sequentializeBody(rewriter, launchOp);
 }
 
@@ -238,7 +270,8 @@ private:
     SmallVector<Operation *> outermost;
     func.walk<WalkOrder::PreOrder>([&](Operation *op) {
       auto copy = dyn_cast<memref::CopyOp>(op);
-      if (!isa<scf::ForallOp>(op) && !(copy && isStridedCopy(copy)))
+      if (!isa<scf::ForallOp, scf::ParallelOp>(op) &&
+          !(copy && isStridedCopy(copy)))
         return isa<gpu::LaunchOp>(op) ? WalkResult::skip()
                                       : WalkResult::advance();
       outermost.push_back(op);
@@ -246,19 +279,21 @@ private:
     });
     auto module = rewriter.getStringAttr(func.getSymName() + "_kernels");
     for (auto [number, op] : llvm::enumerate(outermost)) {
-      auto forall = dyn_cast<scf::ForallOp>(op);
-      ++(forall ? numLaunches : numCopies);
-      StringRef kind = forall ? "" : "copy_";
-      if (!forall) {
-        FailureOr<scf::ForallOp> loop =
-            copyToForall(rewriter, cast<memref::CopyOp>(op));
-        if (failed(loop))
-          return failure();
-        forall = *loop;
-      }
+      auto copy = dyn_cast<memref::CopyOp>(op);
+      FailureOr<scf::ForallOp> forall;
+      if (copy)
+        forall = copyToForall(rewriter, copy);
+      else if (auto parallel = dyn_cast<scf::ParallelOp>(op))
+        forall = parallelToForall(rewriter, parallel);
+      else
+        forall = cast<scf::ForallOp>(op);
+      if (failed(forall))
+        return failure();
+      ++(copy ? numCopies : numLaunches);
+      StringRef kind = copy ? "copy_" : "";
       auto function = rewriter.getStringAttr(func.getSymName() + "_" + kind +
                                              Twine(number));
-      if (failed(launch(rewriter, forall, blockSize, module, function)))
+      if (failed(launch(rewriter, *forall, blockSize, module, function)))
         return failure();
     }
     return success();

@@ -39,10 +39,8 @@ func.func @f(%x: memref<?x128xi8, strided<[?, 1], offset: ?>>, %o: memref<4xf32>
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %n = memref.dim %x, %c0 : memref<?x128xi8, strided<[?, 1], offset: ?>>
-  %any = arith.cmpi ne, %n, %c0 : index
   // CHECK: %[[COND:.*]] = llvm.zext %{{.*}} : i1 to i32
   // CHECK: llvm.call @vcattn_rt_assert(%{{.*}}, %[[COND]], %{{.*}})
-  cf.assert %any, "argument 0 is empty"
   // CHECK: llvm.call @vcattn_rt_encode_tensor_map(%{{.*}}, %[[MAP:.*]], %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}})
   %map = vcattn.encode_tensor_map %x box [64, 128] : memref<?x128xi8, strided<[?, 1], offset: ?>>
   %a = memref.view %w[%c0][] : memref<?xi8> to memref<4xf32>
@@ -55,6 +53,9 @@ func.func @f(%x: memref<?x128xi8, strided<[?, 1], offset: ?>>, %o: memref<4xf32>
       args(%map : !vcattn.tensor_map, %n : index, %a : memref<4xf32>)
   // CHECK: llvm.call @vcattn_rt_copy(
   memref.copy %a, %o : memref<4xf32> to memref<4xf32>
+  // Assertions come before all that.
+  %any = arith.cmpi ne, %n, %c0 : index
+  cf.assert %any, "argument 0 is empty"
   return
 }
 func.func @f_workspace_size(%x: memref<?x128xi8, strided<[?, 1], offset: ?>>, %o: memref<4xf32>) -> i64 {

@@ -31,6 +31,9 @@ inline constexpr llvm::StringLiteral kStreamAttrName = "vcattn.stream";
 /// result's number.
 inline constexpr llvm::StringLiteral kResultAttrName = "vcattn.result";
 
+/// The module that vcattn-isolate-entries moves entry functions to.
+inline constexpr llvm::StringLiteral kEntriesModuleName = "vcattn_entries";
+
 /// What is appended to an entry's name to name the function that computes its
 /// workspace's size.
 inline constexpr llvm::StringLiteral kWorkspaceSizeSuffix = "_workspace_size";

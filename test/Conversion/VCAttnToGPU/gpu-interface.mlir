@@ -1,0 +1,43 @@
+// RUN: vcattn-opt %s --vcattn-gpu-interface --split-input-file --verify-diagnostics | FileCheck %s
+
+// CHECK-LABEL: func.func @f
+// CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>, %[[O:.*]]: memref<?x8xf32, strided<[?, ?], offset: ?>> {vcattn.result = 0 : i64}, %[[P:.*]]: memref<4xi8, strided<[?], offset: ?>> {vcattn.result = 1 : i64}) attributes {vcattn.entry}
+// CHECK: %[[HAS:.*]] = tensor.dim %[[X]], %{{.*}} : tensor<?x8xf32>
+// CHECK: %[[GIVEN:.*]] = memref.dim %[[O]]
+// CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[HAS]], %[[GIVEN]]
+// CHECK: cf.assert %[[SAME]], "result 0: size of dimension 0 is wrong"
+// CHECK: bufferization.materialize_in_destination %[[X]] in restrict writable %[[O]]
+// CHECK-NOT: cf.assert
+// CHECK: bufferization.materialize_in_destination %{{.*}} in restrict writable %[[P]]
+// CHECK: return
+func.func @f(%x: tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<4xi8>) attributes {vcattn.entry} {
+  %0 = tensor.empty() : tensor<4xi8>
+  return %x, %0 : tensor<?x8xf32>, tensor<4xi8>
+}
+
+// CHECK-LABEL: func.func @other(%{{.*}}: tensor<4xf32>) -> tensor<4xf32>
+func.func @other(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op takes a 'f32'; an entry function takes and gives ranked tensors}}
+func.func @scalar(%x: f32) { return }
+
+// -----
+
+// expected-error @+1 {{'func.func' op gives a 'index'; an entry function takes and gives ranked tensors}}
+func.func @index() -> index {
+  %0 = arith.constant 0 : index
+  return %0 : index
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op is an entry function with unstructured control flow, which is not supported}}
+func.func @blocks() {
+  cf.br ^next
+^next:
+  return
+}
