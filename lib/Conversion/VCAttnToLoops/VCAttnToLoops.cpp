@@ -43,6 +43,14 @@ static std::optional<Lowered> lower(LoopBuilder &b, Operation *op,
       .Case([&](ClusterOp op) { return Result(lowerCluster(b, op)); })
       .Case([&](PackValuesOp op) { return Result(lowerPackValues(b, op)); })
       .Case([&](PackMeansOp op) { return Result(lowerPackMeans(b, op)); })
+      .Case([&](CorrectLseOp op) { return Result(lowerCorrectLse(b, op)); })
+      .Case([&](AttentionOp op) {
+        return attention ? Result(lowerAttention(b, op)) : std::nullopt;
+      })
+      .Case([&](QuantizedAttentionOp op) {
+        return attention ? Result(lowerQuantizedAttention(b, op))
+                         : std::nullopt;
+      })
       .Default([](Operation *) { return std::nullopt; });
 }
 

@@ -1,0 +1,338 @@
+//===- AttentionSoftmax.cpp - One row, one tile ---------------------------===//
+//
+// Part of the vcattn project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// docs/Numerics.md, "Quantized attention", steps 3 to 5, on the 8 vectors of a
+// row; and the online softmax of exact attention, which differs in its unit
+// (octaves instead of eighths of them) and in raising the maximum whenever it
+// can.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionLoops.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "vcattn/Conversion/NarrowFloat.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace vcattn;
+
+/// Code of a score equal to the reference maximum, and the same over E4M3's
+/// exponent bias: where an exponential is 1.
+static constexpr double kTopCode = 119.65f, kTopLog = 55.65f;
+static constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
+/// Code units per natural unit.
+static constexpr double kCodeUnits = 8.0 * kLog2E;
+/// A subnormal f16's bits are its value over this.
+static constexpr double kStep = 0x1p-24, kSteps = 0x1p24;
+/// What integer scores are counted from, so that their bits read as a float.
+static constexpr double kIntegerBias = 12582912.0;
+/// Beyond these, a code would exceed 126.
+static constexpr double kLargestCode = 126.0, kCodeTie = 126.5,
+                        kValueTie = 464.0;
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+namespace {
+class RowSoftmax {
+public:
+  RowSoftmax(LoopBuilder &b, const AttentionProblem &p, const AttentionTiles &t,
+             const TileRow &row)
+      : b(b), p(p), t(t), row(row), f32(b.getF32Type()),
+        vector(VectorType::get({kLanes}, f32)) {}
+
+  CastRow exact(ArrayRef<Value> scores, Value maximum);
+  CastRow cast(ArrayRef<Value> scores, Value maximum);
+
+private:
+  using Vectors = SmallVector<Value>;
+
+  Value constant(double value) { return b.floatConstant(vector, value); }
+  Value splat(Value x) { return b.splat(x, kLanes); }
+  Value maxNum(ArrayRef<Value> vectors);
+
+  void readMask(double unit);
+  Value maskAt(Value key);
+  /// `x` where the key of vector `j` is seen, else `other`.
+  Value whereSeen(int64_t j, Value x, double other);
+  Vectors sumRow(CastRow &result);
+
+  Value rowScale();
+  Vectors codeUnits(ArrayRef<Value> scores, Value a, Value maximum);
+  Vectors castValues(ArrayRef<Value> units);
+  Value probability(Value cast);
+
+  LoopBuilder &b;
+  const AttentionProblem &p;
+  const AttentionTiles &t;
+  const TileRow &row;
+  Type f32;
+  VectorType vector;
+  /// Per vector: which keys are seen (null: all), what the mask adds (null: 0).
+  Vectors seen, added;
+};
+} // namespace
+
+Value RowSoftmax::maxNum(ArrayRef<Value> vectors) {
+  auto max = [&](Value x, Value y) { return b.maxNum(x, y); };
+  return b.reduce(b.combine(vectors, max), max);
+}
+
+//===----------------------------------------------------------------------===//
+// Which keys are seen
+//===----------------------------------------------------------------------===//
+
+/// The mask's entry for a key; dimensions of size 1 broadcast.
+Value RowSoftmax::maskAt(Value key) {
+  auto type = ::cast<ShapedType>(p.mask.getType());
+  Value at[] = {row.batch, row.head, row.query, key};
+  for (auto [i, index] : llvm::enumerate(at)) {
+    if (type.getDimSize(i) == 1)
+      index = b.index(0);
+    else if (type.isDynamicDim(i))
+      index = b.select(
+          b.cmpI(arith::CmpIPredicate::eq, b.dim(p.mask, i), b.index(1)),
+          b.index(0), index);
+  }
+  return b.extract(p.mask, at);
+}
+
+/// Fills `seen` and `added`; float masks are taken times `unit`.
+void RowSoftmax::readMask(double unit) {
+  seen.assign(kTileVectors, Value());
+  added.assign(kTileVectors, Value());
+  Type i32 = b.getI32Type();
+  if (row.limited) {
+    Value limit = arith::IndexCastOp::create(b, i32, row.visible);
+    SmallVector<int32_t> lanes(kLanes);
+    for (int64_t j = 0; j < kTileVectors; ++j) {
+      for (int64_t i = 0; i < kLanes; ++i)
+        lanes[i] = j * kLanes + i;
+      Value keys = arith::ConstantOp::create(b, b.getI32VectorAttr(lanes));
+      seen[j] = b.cmpI(arith::CmpIPredicate::slt, keys, splat(limit));
+    }
+  }
+  if (!p.mask)
+    return;
+  Value first = b.mul(row.tile, b.index(kBlockTokens));
+  Value last = b.sub(t.k.tokens, b.index(1));
+  bool isFloat = isa<FloatType>(p.elementOf(p.mask));
+  for (int64_t j = 0; j < kTileVectors; ++j) {
+    SmallVector<Value> lanes;
+    for (int64_t i = 0; i < kLanes; ++i) {
+      Value key = b.add(first, b.index(j * kLanes + i));
+      Value entry = maskAt(b.minS(key, last));
+      // Vectors of i1 are awkward to build for a CPU.
+      lanes.push_back(isFloat ? entry : b.extU(entry, 8));
+    }
+    auto type = VectorType::get({kLanes}, lanes[0].getType());
+    Value entries = vector::FromElementsOp::create(b, type, lanes);
+    Value keeps;
+    if (isFloat) {
+      added[j] =
+          b.mulF(emitF32From(b, entries), constant(static_cast<float>(unit)));
+      keeps = b.cmpF(arith::CmpFPredicate::UNE, added[j], constant(-kInfinity));
+    } else {
+      keeps = b.cmpI(arith::CmpIPredicate::ne, entries, b.intConstant(type, 0));
+    }
+    seen[j] = seen[j] ? b.andI(seen[j], keeps) : keeps;
+  }
+}
+
+Value RowSoftmax::whereSeen(int64_t j, Value x, double other) {
+  return seen[j] ? b.select(seen[j], x, b.floatConstant(x.getType(), other))
+                 : x;
+}
+
+//===----------------------------------------------------------------------===//
+// Exact attention
+//===----------------------------------------------------------------------===//
+
+CastRow RowSoftmax::exact(ArrayRef<Value> scores, Value maximum) {
+  readMask(kLog2E);
+  // In octaves, so that exponentials are powers of two.
+  Vectors x;
+  Value unit = constant(static_cast<float>(p.scale * kLog2E));
+  for (auto [j, score] : llvm::enumerate(scores)) {
+    Value octaves = b.mulF(score, unit);
+    if (added[j])
+      octaves = b.addF(octaves, added[j]);
+    x.push_back(whereSeen(j, octaves, -kInfinity));
+  }
+  CastRow result;
+  result.maximum = b.maxNum(maximum, maxNum(x));
+  Value nothing = b.floatConstant(f32, -kInfinity);
+  Value zero = b.floatConstant(f32, 0.0);
+  Value isFirst = b.cmpF(arith::CmpFPredicate::OEQ, maximum, nothing);
+  result.factor =
+      b.select(isFirst, zero, b.exp2F32(b.subF(maximum, result.maximum)));
+  for (auto [j, octaves] : llvm::enumerate(x)) {
+    Value y = b.exp2F32(b.subF(octaves, splat(result.maximum)));
+    result.probabilities.push_back(whereSeen(j, y, -0.0));
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// 8-bit probabilities
+//===----------------------------------------------------------------------===//
+
+/// a: what a score is worth in code units times 2^-24, per key.
+Value RowSoftmax::rowScale() {
+  Value a =
+      b.floatConstant(f32, static_cast<float>(p.scale * kCodeUnits * kStep));
+  if (!p.queryScale)
+    return splat(a);
+  a = b.mulF(b.extract(p.queryScale, {row.batch, row.head, row.query}), a);
+  Value groups =
+      b.read(p.keyScale, {row.batch, row.keyHead, row.tile, b.index(0)},
+             kKeyScaleGroups);
+  // Key t of a tile belongs to group (t mod 8) / 2.
+  SmallVector<int64_t> groupOf;
+  for (int64_t i = 0; i < kLanes; ++i)
+    groupOf.push_back(i % (2 * kKeyScaleGroups) / 2);
+  Value scales = vector::ShuffleOp::create(b, groups, groups, groupOf);
+  return b.mulF(splat(a), scales);
+}
+
+/// The codes before they are rounded.
+SmallVector<Value> RowSoftmax::codeUnits(ArrayRef<Value> scores, Value a,
+                                         Value maximum) {
+  Value offset = b.mulF(b.subF(b.floatConstant(f32, kTopCode), maximum),
+                        b.floatConstant(f32, kStep));
+  Value bias = constant(p.hasIntegerScores() ? -kIntegerBias : -0.0);
+  Value origin = b.fma(bias, a, splat(offset));
+  Vectors result;
+  for (auto [j, score] : llvm::enumerate(scores)) {
+    Value y = b.fma(score, a, origin);
+    if (added[j])
+      y = b.addF(y, b.mulF(added[j], constant(kStep)));
+    result.push_back(b.mulF(y, constant(kSteps)));
+  }
+  return result;
+}
+
+/// What is compared with the largest code: the units themselves, or their
+/// exponentials.
+SmallVector<Value> RowSoftmax::castValues(ArrayRef<Value> units) {
+  if (p.cast == SoftmaxCast::ExpCast)
+    return Vectors(units);
+  Vectors result;
+  for (Value x : units)
+    result.push_back(
+        b.exp2F32(b.mulF(b.subF(x, constant(kTopLog)), constant(0.125))));
+  return result;
+}
+
+/// The decoded E4M3 code of a cast value.
+Value RowSoftmax::probability(Value x) {
+  if (p.cast == SoftmaxCast::Exact)
+    return emitF32FromE4M3(b, emitE4M3FromF32(b, x));
+  // Clamped, rounded by adding 1.5 * 2^23, and read as an E4M3 byte.
+  Value zero = constant(0.0), top = constant(kLargestCode);
+  Value clamped = b.select(b.cmpF(arith::CmpFPredicate::OGT, x, zero), x, zero);
+  clamped =
+      b.select(b.cmpF(arith::CmpFPredicate::OLT, clamped, top), clamped, top);
+  Value magic = constant(kIntegerBias);
+  Value sum = b.addF(clamped, magic);
+  Value code =
+      b.sub(b.bitcast(sum, b.getI32Type()), b.bitcast(magic, b.getI32Type()));
+  Type i32 = code.getType();
+  Value normal = b.bitcast(
+      b.add(b.shl(code, 20), b.intConstant(i32, int64_t(120) << 23)), f32);
+  Value subnormal = b.mulF(b.subF(sum, magic), constant(0x1p-9));
+  Value isSubnormal =
+      b.cmpI(arith::CmpIPredicate::ult, code, b.intConstant(i32, 8));
+  return b.select(b.isNaN(x), x, b.select(isSubnormal, subnormal, normal));
+}
+
+CastRow RowSoftmax::cast(ArrayRef<Value> rawScores, Value maximum) {
+  readMask(kCodeUnits);
+  Vectors scores(rawScores);
+  if (p.hasIntegerScores())
+    for (Value &score : scores)
+      score = b.addF(score, constant(kIntegerBias));
+  Value a = rowScale();
+  Vectors values = castValues(codeUnits(scores, a, maximum));
+
+  // NaN counts as too large.
+  Value tie = constant(p.cast == SoftmaxCast::ExpCast ? kCodeTie : kValueTie);
+  Vectors exceeds;
+  for (auto [j, value] : llvm::enumerate(values)) {
+    Value over = b.cmpF(arith::CmpFPredicate::UGT, value, tie);
+    exceeds.push_back(seen[j] ? b.andI(over, seen[j]) : over);
+  }
+  Value any = vector::ReductionOp::create(
+      b, vector::CombiningKind::OR,
+      b.combine(exceeds, [&](Value x, Value y) { return b.orI(x, y); }));
+
+  auto raise = [&]() -> SmallVector<Value> {
+    Value unit = b.mulF(a, constant(kSteps));
+    Vectors terms;
+    for (auto [j, score] : llvm::enumerate(scores)) {
+      Value term =
+          p.hasIntegerScores() ? b.subF(score, constant(kIntegerBias)) : score;
+      term = b.mulF(term, unit);
+      if (added[j])
+        term = b.addF(term, added[j]);
+      terms.push_back(whereSeen(j, term, -kInfinity));
+    }
+    Value raised = b.maxNum(maximum, maxNum(terms));
+    Value step = b.mulF(b.subF(maximum, raised), b.floatConstant(f32, 0.125));
+    Value isFirst = b.cmpF(arith::CmpFPredicate::OEQ, maximum,
+                           b.floatConstant(f32, -kInfinity));
+    Value factor =
+        b.select(isFirst, b.floatConstant(f32, 0.0), b.exp2F32(step));
+    SmallVector<Value> results{raised, factor};
+    results.append(castValues(codeUnits(scores, a, raised)));
+    return results;
+  };
+  auto keep = [&]() -> SmallVector<Value> {
+    SmallVector<Value> results{maximum, b.floatConstant(f32, 1.0)};
+    results.append(values);
+    return results;
+  };
+  SmallVector<Value> chosen = b.branch(any, raise, keep);
+
+  CastRow result;
+  result.maximum = chosen[0];
+  result.factor = chosen[1];
+  for (int64_t j = 0; j < kTileVectors; ++j)
+    result.probabilities.push_back(
+        whereSeen(j, probability(chosen[2 + j]), -0.0));
+  return result;
+}
+
+CastRow vcattn::emitSoftmaxRow(LoopBuilder &b, const AttentionProblem &p,
+                               const AttentionTiles &t, const TileRow &row,
+                               ArrayRef<Value> scores, Value maximum) {
+  RowSoftmax softmax(b, p, t, row);
+  CastRow result =
+      p.cast ? softmax.cast(scores, maximum) : softmax.exact(scores, maximum);
+  // Of codes every sum but the last is exact: the result is the exact sum,
+  // rounded once.
+  auto sum = [&](Value x, Value y) { return b.addF(x, y); };
+  result.sum = b.reduce(b.combine(result.probabilities, sum), sum);
+  return result;
+}
+
+Value vcattn::emitLse(LoopBuilder &b, const AttentionProblem &p, Value maximum,
+                      Value denominator) {
+  Type f32 = b.getF32Type();
+  auto constant = [&](double value) { return b.floatConstant(f32, value); };
+  Value log = math::Log2Op::create(b, denominator);
+  Value octaves = maximum;
+  if (p.cast)
+    octaves = b.mulF(octaves, constant(0.125));
+  octaves = b.addF(octaves, log);
+  if (p.cast)
+    octaves = b.subF(octaves, constant(8.0));
+  Value isEmpty = b.cmpF(arith::CmpFPredicate::OEQ, denominator, constant(0.0));
+  return b.select(isEmpty, constant(-kInfinity),
+                  b.mulF(octaves, constant(static_cast<float>(kLn2))));
+}
