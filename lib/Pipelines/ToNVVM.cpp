@@ -31,7 +31,10 @@ static void addCleanup(OpPassManager &pm) {
 static void addTensorPasses(OpPassManager &pm, const ToNVVMOptions &options) {
   pm.addPass(createRaiseAttention());
   addCleanup(pm);
-  pm.addPass(createOutlineAttention());
+  OutlineAttentionOptions outline;
+  outline.keepReshapes = true;
+  pm.addPass(createOutlineAttention(outline));
+  pm.addPass(createAssertSizes());
   if (options.method)
     buildMethodPipeline(pm, MethodConfig(options));
   ScheduleOptions schedule;

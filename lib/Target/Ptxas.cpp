@@ -87,7 +87,7 @@ FailureOr<Cubin> vcattn::assemblePTX(StringRef ptx, StringRef chip,
                  loc);
   if (failed(report))
     return failure();
-  if (StringRef(*report).contains("C75"))
+  if (llvm::Regex("C75[0-9][0-9]").match(*report))
     return emitError(loc, "ptxas serializes a kernel's wgmma instructions:\n")
            << StringRef(*report).rtrim();
   FailureOr<std::string> bytes = output->read(loc);

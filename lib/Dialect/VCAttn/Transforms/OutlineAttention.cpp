@@ -12,7 +12,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionRewrites.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "vcattn/Dialect/VCAttn/IR/EntryFunctions.h"
@@ -27,11 +29,22 @@ namespace vcattn {
 using namespace mlir;
 using namespace vcattn;
 
-/// True if `func` does nothing but attention.
-static bool isOnlyAttention(func::FuncOp func) {
+/// True if `op` only says how elements are counted, or computes sizes.
+static bool isReshape(Operation &op) {
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp,
+          tensor::DimOp>(op))
+    return true;
+  return isa<arith::ArithDialect>(op.getDialect()) &&
+         llvm::all_of(op.getResultTypes(),
+                      [](Type type) { return type.isIndex(); });
+}
+
+/// True if `func` does nothing but attention, and perhaps reshapes.
+static bool isOnlyAttention(func::FuncOp func, bool keepReshapes) {
   return func.getBody().hasOneBlock() &&
-         llvm::all_of(func.getBody().front(), [](Operation &op) {
-           return isa<AttentionOp, func::ReturnOp>(op);
+         llvm::all_of(func.getBody().front(), [&](Operation &op) {
+           return isa<AttentionOp, func::ReturnOp>(op) ||
+                  (keepReshapes && isReshape(op));
          });
 }
 
@@ -69,7 +82,7 @@ public:
       SmallVector<AttentionOp> attentions = collect<AttentionOp>(func);
       if (attentions.empty())
         continue;
-      if (isOnlyAttention(func)) {
+      if (isOnlyAttention(func, keepReshapes)) {
         func->setAttr(kEntryAttrName, UnitAttr::get(&getContext()));
         ++marked;
         continue;

@@ -1,5 +1,6 @@
 // RUN: vcattn-opt %s -split-input-file -vcattn-outline-attention | FileCheck %s
 // RUN: vcattn-opt %s -split-input-file -vcattn-outline-attention -vcattn-outline-attention | FileCheck %s
+// RUN: vcattn-opt %s -split-input-file -vcattn-outline-attention=keep-reshapes=true | FileCheck %s --check-prefix=KEEP
 
 // Two attentions among other ops, which stay as they are.
 // CHECK-LABEL: func @among_others(
@@ -40,7 +41,11 @@ func.func @alone(%q: tensor<?x?x?x16xf32>, %k: tensor<?x?x?x16xf32>) -> tensor<?
 
 // -----
 
-// Reshapes at the boundary stay in the caller.
+// Reshapes at the boundary stay in the caller, or make no difference.
+// KEEP-LABEL: func @reshapes(
+// KEEP-SAME: attributes {vcattn.entry}
+// KEEP-NOT: call
+// KEEP: vcattn.attention
 // CHECK-LABEL: func @reshapes(
 // CHECK-SAME: %[[Q:.*]]: tensor<4x8x16xf32>
 // CHECK-SAME: -> tensor<4x8x16xf32> {

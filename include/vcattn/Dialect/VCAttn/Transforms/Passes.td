@@ -54,6 +54,11 @@ def OutlineAttention : Pass<"vcattn-outline-attention", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::vcattn::VCAttnDialect"];
+  let options = [
+    Option<"keepReshapes", "keep-reshapes", "bool", /*default=*/"false",
+           "Mark a function that is attention and reshapes instead of taking it "
+           "apart">,
+  ];
   let statistics = [
     Statistic<"outlined", "outlined", "Attentions moved to a function">,
     Statistic<"marked", "marked",
@@ -324,6 +329,38 @@ def PackOperands : Pass<"vcattn-pack-operands"> {
   let statistics = [
     Statistic<"packed", "packed", "Attentions that became kernel launches">,
     Statistic<"refused", "refused", "Attentions that the kernel does not take">,
+  ];
+}
+
+def AssertSizes : Pass<"vcattn-assert-sizes"> {
+  let summary = "Assert that the sizes which attention's types leave open agree";
+  let description = [{
+    An attention on tensors of dynamic sizes takes for granted that its operands
+    belong together; code that is compiled from it would read past their ends if
+    they do not. For each pair of sizes that have to be equal and are not both
+    static this pass adds a `cf.assert`, and one that query heads are a multiple
+    of key heads.
+
+    ```mlir
+    %o = vcattn.attention %q, %k, %v {scale = 0.088 : f64}
+        : tensor<1x4x?x128xbf16>, tensor<1x4x?x128xbf16>, tensor<1x4x?x128xbf16> -> ...
+    ```
+
+    becomes
+
+    ```mlir
+    %n = tensor.dim %k, %c2 : tensor<1x4x?x128xbf16>
+    %m = tensor.dim %v, %c2 : tensor<1x4x?x128xbf16>
+    %same = arith.cmpi eq, %n, %m : index
+    cf.assert %same, "attention: keys and values differ in number"
+    %o = vcattn.attention ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numAssertions", "assertions", "Assertions added">,
   ];
 }
 
