@@ -266,7 +266,8 @@ def VCAttnGPUInterface : Pass<"vcattn-gpu-interface", "::mlir::ModuleOp"> {
     if no function has it, a public one) becomes a memref argument of any strides
     and offset that the caller provides, marked with the result's number. What
     sizes the result has is asserted, so that a wrong out-parameter is an error
-    of the call.
+    of the call. Comes after `convert-vcattn-to-loops`: an op of vcattn that is
+    neither loops by now nor packed attention has no kernel, which is an error.
 
     ```mlir
     func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> attributes {vcattn.entry} {

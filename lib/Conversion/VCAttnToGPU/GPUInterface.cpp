@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "vcattn/Conversion/Passes.h"
 #include "vcattn/Dialect/VCAttn/IR/EntryFunctions.h"
+#include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
 
 namespace vcattn {
 #define GEN_PASS_DEF_VCATTNGPUINTERFACE
@@ -74,6 +75,16 @@ private:
       if (!isa<RankedTensorType>(type))
         return entry.emitOpError("gives a ")
                << type << "; an entry function takes and gives ranked tensors";
+    auto result = entry.walk([](Operation *op) -> WalkResult {
+      if (isa_and_nonnull<vcattn::VCAttnDialect>(op->getDialect()) &&
+          !isa<vcattn::PackedAttentionOp>(op))
+        return op->emitOpError("has no kernel on the GPU; vcattn-method and "
+                               "vcattn-pack-operands turn attention into what "
+                               "has");
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return failure();
     auto terminator =
         cast<func::ReturnOp>(entry.getBody().front().getTerminator());
     OpBuilder builder(terminator);

@@ -41,3 +41,12 @@ func.func @blocks() {
 ^next:
   return
 }
+
+// -----
+
+func.func @exact(%x: tensor<1x1x8x128xf32>) -> tensor<1x1x8x128xf32> {
+  // expected-error @+1 {{'vcattn.attention' op has no kernel on the GPU; vcattn-method and vcattn-pack-operands turn attention into what has}}
+  %o = vcattn.attention %x, %x, %x {scale = 1.0 : f64}
+      : tensor<1x1x8x128xf32>, tensor<1x1x8x128xf32>, tensor<1x1x8x128xf32> -> tensor<1x1x8x128xf32>
+  return %o : tensor<1x1x8x128xf32>
+}
