@@ -29,6 +29,7 @@ static void addCleanup(OpPassManager &pm) {
 
 /// Tensors to buffers, results to out-params where shapes allow it.
 static void addBufferization(OpPassManager &pm) {
+  pm.addPass(createVCAttnDecomposeForBufferization());
   // Elementwise arith and math ops on tensors, which may stand beside attention.
   pm.addPass(createConvertElementwiseToLinalgPass());
   addCleanup(pm);
@@ -74,6 +75,7 @@ static void addLLVM(OpPassManager &pm) {
   pm.addPass(createUBToLLVMConversionPass());
   addCleanup(pm);
   pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createVCAttnCheckLowered());
 }
 
 void vcattn::buildToCPUPipeline(OpPassManager &pm,

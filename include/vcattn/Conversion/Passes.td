@@ -148,6 +148,59 @@ def VCAttnCPUInterface : Pass<"vcattn-cpu-interface", "::mlir::ModuleOp"> {
   ];
 }
 
+def VCAttnCheckLowered : Pass<"vcattn-check-lowered", "::mlir::ModuleOp"> {
+  let summary = "Report what has not become the LLVM dialect";
+  let description = [{
+    The last pass on the way to the CPU: every op that is not of the LLVM
+    dialect is an error where it stands, instead of one of the translation that
+    names no place.
+
+    ```mlir
+    llvm.func @f(%x: i32) -> i32 {
+      %0 = "unknown.op"(%x) : (i32) -> i32
+      llvm.return %0 : i32
+    }
+    ```
+
+    gives `error: 'unknown.op' op has no lowering to the CPU`.
+  }];
+  let statistics = [
+    Statistic<"numLeft", "left", "Ops that were reported">,
+  ];
+}
+
+def VCAttnDecomposeForBufferization
+    : Pass<"vcattn-decompose-for-bufferization"> {
+  let summary = "Decompose ops on tensors that cannot become loops whole";
+  let description = [{
+    `linalg.softmax` and the like (ops with linalg's `AggregatedOpInterface`)
+    become the linalg ops they consist of, `tensor.concat` becomes insertions of
+    slices. This concerns ops beside attention; what raising has recognized is
+    gone by then.
+
+    ```mlir
+    %0 = tensor.concat dim(0) %x, %y
+        : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %1 = tensor.empty() : tensor<5xf32>
+    %2 = tensor.insert_slice %x into %1[0] [2] [1]
+        : tensor<2xf32> into tensor<5xf32>
+    %0 = tensor.insert_slice %y into %2[2] [3] [1]
+        : tensor<3xf32> into tensor<5xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numDecomposed", "decomposed", "Ops decomposed">,
+  ];
+}
+
 def VCAttnExpandNarrowFloats : Pass<"vcattn-expand-narrow-floats"> {
   let summary = "Expand conversions of bf16 and f8E4M3FN to integer arithmetic";
   let description = [{
