@@ -39,12 +39,19 @@ class Compiled:
     def __init__(self, folder):
         self.folder = folder
 
-    def __call__(self, text, arguments, types):
-        """The results of @main; `types` are ir_text.Tensor."""
+    def __call__(self, text, arguments, types, options=("--no-method",)):
+        """The results of @main; `types` are ir_text.Tensor. By default the module's ops run as they are."""
         shapes = [t.shape for t in types]
         source = self.folder / "input.mlir"
         source.write_text(text)
-        command = [find_tool("vcattn-run"), source, "--device=cpu", "--entry=main", "--no-method", "--repeat=0"]
+        command = [
+            find_tool("vcattn-run"),
+            source,
+            "--device=cpu",
+            "--entry=main",
+            "--no-method",
+            "--repeat=0",
+        ]
         command.append("--rows=0")
         for i, array in enumerate(arguments):
             path = self.folder / f"argument{i}.npy"

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import vcattn_reference as ref
-from ir_text import Tensor, as_float, attention_op, method_op, value
+from ir_text import Tensor, Value, as_float, attention_op, method_op, value
 from vcattn_reference import F32, inputs, relative_l2
 
 equal = np.testing.assert_array_equal
@@ -305,20 +305,41 @@ def attend(compiled, x, *, cast, scale, layout="bhtd", causal="none", mask=None,
     return as_float(out, result), lse
 
 
-def operands_of(p, values=None, means=True):
-    """The operands of a prepared attention; `values` replaces the value codes by floats."""
-    x = [("query", value(p.q)), ("scale", value(p.q_scale)), ("key", value(p.k)), ("scale", value(p.k_scale))]
-    x += (
-        [("value", value(values))]
-        if values is not None
-        else [("value", value(p.v)), ("scale", value(p.v_scale))]
-    )
-    return x + ([("means", value(p.means))] if means and p.means is not None and values is None else [])
+def scores_of(p):
+    """Queries and keys of a prepared attention."""
+    return [
+        ("query", value(p.q)),
+        ("scale", value(p.q_scale)),
+        ("key", value(p.k)),
+        ("scale", value(p.k_scale)),
+    ]
 
 
-def identity_values(keys, heads, batch=1):
-    """Values with which the result is each key's probability."""
-    return np.broadcast_to(np.eye(keys, dtype=F32), (batch, heads, keys, keys)).copy()
+def operands_of(p):
+    means = [("means", value(p.means))] if p.means is not None else []
+    return [*scores_of(p), ("value", value(p.v)), ("scale", value(p.v_scale)), *means]
+
+
+def attend_to_identity(compiled, x, **options):
+    """Compiled attention whose result is each key's probability [1, H, Nq, Nk], and lse.
+
+    Values of 128 channels show one tile of keys; a batch of copies, one per tile, shows all.
+    """
+    heads, keys = next(y.array for role, y in x if role == "key").shape[1:3]
+    tiles = -(-keys // 128)
+    values = np.zeros((tiles, heads, keys, 128), F32)
+    for key in range(keys):
+        values[key // 128, :, key, key % 128] = 1
+    x = [(role, Value(np.repeat(y.array, tiles, 0), y.element)) for role, y in x] + [("value", value(values))]
+    out, lse = attend(compiled, x, **options)
+    equal(lse, np.repeat(lse[:1], tiles, 0))
+    return np.concatenate(list(out), -1)[None, ..., :keys], lse[:1]
+
+
+def probabilities(q, k, **options):
+    """The same from the reference."""
+    values = np.broadcast_to(np.eye(k.shape[2], dtype=F32), (*k.shape[:2], k.shape[2], k.shape[2]))
+    return ref.quantized_attention(q, k, values, **options)
 
 
 def check_probabilities(got, want, cast):
@@ -341,11 +362,8 @@ def test_probability_codes(compiled, scores, queries, keys, cast):
     q, k, v = inputs("peaked", 4, queries, kv_heads=2, kv_tokens=keys)
     k = k[:, :, np.argsort(k[0, 0] @ q[0, 0, 0])]  # scores that keep growing, so that maxima are raised often
     p = ref.prepare(q, k, v, scores=scores, smooth_values=False)
-    values = identity_values(keys, 2)
-    got, lse = attend(compiled, operands_of(p, values), cast=cast, scale=SCALE)
-    want = ref.quantized_attention(
-        p.q, p.k, values, scale=SCALE, cast=cast, q_scale=p.q_scale, k_scale=p.k_scale
-    )
+    got, lse = attend_to_identity(compiled, scores_of(p), cast=cast, scale=SCALE)
+    want = probabilities(p.q, p.k, scale=SCALE, cast=cast, q_scale=p.q_scale, k_scale=p.k_scale)
     check_probabilities(got, want.result, cast)
     np.testing.assert_allclose(lse, want.lse, rtol=1e-5, atol=2e-5)
 
@@ -353,12 +371,9 @@ def test_probability_codes(compiled, scores, queries, keys, cast):
 @pytest.mark.parametrize("element", ["bf16", "f16", "f32"])
 def test_probability_codes_of_float_operands(compiled, element):
     q, k, _ = inputs("peaked", 2, 20, kv_tokens=300, dim=64, dtype=element)
-    values = identity_values(300, 2)
-    x = [("query", value(q, element)), ("key", value(k, element)), ("value", value(values))]
-    got, _ = attend(compiled, x, cast="expcast", scale=0.125)
-    check_probabilities(
-        got, ref.quantized_attention(q, k, values, scale=0.125, cast="expcast").result, "expcast"
-    )
+    x = [("query", value(q, element)), ("key", value(k, element))]
+    got, _ = attend_to_identity(compiled, x, cast="expcast", scale=0.125)
+    check_probabilities(got, probabilities(q, k, scale=0.125, cast="expcast").result, "expcast")
 
 
 MASKS = {
@@ -377,11 +392,9 @@ MASKS = {
 def test_masks(compiled, name):
     q, k, v = inputs("peaked", 4, 150, kv_heads=2, kv_tokens=300)
     p = ref.prepare(q, k, v, smooth_values=False)
-    values = identity_values(300, 2)
-    got, lse = attend(compiled, operands_of(p, values), cast="expcast", scale=SCALE, **MASKS[name])
-    want = ref.quantized_attention(
-        p.q, p.k, values, scale=SCALE, cast="expcast", q_scale=p.q_scale, k_scale=p.k_scale, **MASKS[name]
-    )
+    options = {"cast": "expcast", "scale": SCALE, **MASKS[name]}
+    got, lse = attend_to_identity(compiled, scores_of(p), **options)
+    want = probabilities(p.q, p.k, q_scale=p.q_scale, k_scale=p.k_scale, **options)
     check_probabilities(got, want.result, "expcast")
     np.testing.assert_allclose(lse, want.lse, rtol=1e-5, atol=2e-5)
 
@@ -468,10 +481,32 @@ def test_exact_attention(compiled, name, element, layout):
 def test_scale_is_rounded_once(compiled):
     q, k, v = inputs("gaussian", 1, 130)
     p = ref.prepare(q, k, v, smooth_values=False)
-    values = identity_values(130, 1)
     for scale in (1 / math.sqrt(96), 0.3, 1.0):
-        got, _ = attend(compiled, operands_of(p, values), cast="expcast", scale=scale)
-        want = ref.quantized_attention(
-            p.q, p.k, values, scale=scale, cast="expcast", q_scale=p.q_scale, k_scale=p.k_scale
-        )
+        got, _ = attend_to_identity(compiled, scores_of(p), cast="expcast", scale=scale)
+        want = probabilities(p.q, p.k, scale=scale, cast="expcast", q_scale=p.q_scale, k_scale=p.k_scale)
         check_probabilities(got, want.result, "expcast")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    "kind, options, same",
+    [
+        ("clustered", (), {}),
+        ("outliers", ("--scores=f8E4M3FN",), {"scores": "f8E4M3FN"}),
+        ("constant", ("--clusters=8", "--iterations=1"), {"clusters": 8, "iterations": 1}),
+        ("gaussian", ("--no-smooth-values",), {"smooth_values": False}),
+    ],
+)
+def test_method_from_end_to_end(compiled, kind, options, same, layout):
+    q, k, v = inputs(kind, 4, 150, kv_heads=2, kv_tokens=300, layout=layout)
+    arguments = [value(x, "bf16") for x in (q, k, v)]
+    roles = zip(("query", "key", "value"), (Tensor(x.array.shape, "bf16") for x in arguments))
+    results = [Tensor(q.shape, "bf16"), Tensor((1, 4, 150), "f32")]
+    text = attention_op(
+        "attention", list(roles), results, f"scale = {SCALE!r} : f64, {layout_attribute(layout)}"
+    )
+    out, lse = compiled(text, [x.array for x in arguments], results, options)
+    want, want_lse = ref.vc_attention(q, k, v, scale=SCALE, layout=layout, **same)
+    # All but a few results round to the same bf16.
+    assert (as_float(out, "bf16") != want).mean() < 1e-3 and relative_l2(as_float(out, "bf16"), want) < 1e-3
+    np.testing.assert_allclose(lse, want_lse, rtol=1e-5, atol=2e-5)
