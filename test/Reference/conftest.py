@@ -44,15 +44,8 @@ class Compiled:
         shapes = [t.shape for t in types]
         source = self.folder / "input.mlir"
         source.write_text(text)
-        command = [
-            find_tool("vcattn-run"),
-            source,
-            "--device=cpu",
-            "--entry=main",
-            "--no-method",
-            "--repeat=0",
-        ]
-        command.append("--rows=0")
+        command = [find_tool("vcattn-run"), source, "--device=cpu", "--entry=main", "--repeat=0", "--rows=0"]
+        command += options
         for i, array in enumerate(arguments):
             path = self.folder / f"argument{i}.npy"
             np.save(path, np.ascontiguousarray(array))
