@@ -27,12 +27,49 @@ namespace vcattn {
 
 using namespace mlir;
 
+/// Inner dimensions of packed means that make up one group.
+static constexpr unsigned kGroupDims = 4;
+
 /// A memref of `type`'s shape with any strides and offset.
 static MemRefType getStridedType(RankedTensorType type) {
   SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
   auto layout =
       StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic, strides);
   return MemRefType::get(type.getShape(), type.getElementType(), layout);
+}
+
+/// Makes the last `dims` dimensions of a strided type contiguous.
+static MemRefType makeContiguous(MemRefType type, unsigned dims) {
+  auto [strides, offset] = type.getStridesAndOffset();
+  int64_t stride = 1;
+  for (unsigned i = 0; i < dims; ++i) {
+    unsigned dim = type.getRank() - 1 - i;
+    strides[dim] = stride;
+    stride *= type.getDimSize(dim);
+  }
+  return MemRefType::get(
+      type.getShape(), type.getElementType(),
+      StridedLayoutAttr::get(type.getContext(), offset, strides));
+}
+
+/// Means that a caller packed are copied in groups, so theirs have to be
+/// contiguous: the argument's type says so, and the call checks it.
+static void constrainMeans(func::FuncOp entry) {
+  entry.walk([&](vcattn::PackedAttentionOp op) {
+    auto means = dyn_cast<BlockArgument>(op.getMeans());
+    auto type = dyn_cast<RankedTensorType>(op.getMeans().getType());
+    if (!means || !type || means.getOwner() != &entry.getBody().front() ||
+        llvm::any_of(type.getShape().take_back(kGroupDims),
+                     ShapedType::isDynamic))
+      return;
+    OpBuilder builder = OpBuilder::atBlockBegin(means.getOwner());
+    means.setType(makeContiguous(getStridedType(type), kGroupDims));
+    auto tensor = bufferization::ToTensorOp::create(builder, op.getLoc(), type,
+                                                    means, /*restrict=*/true);
+    means.replaceAllUsesExcept(tensor, tensor);
+    entry.setType(builder.getFunctionType(
+        entry.getBody().front().getArgumentTypes(), entry.getResultTypes()));
+  });
 }
 
 /// Asserts that `out` has the sizes of `result` that its type leaves open.
@@ -85,6 +122,7 @@ private:
     });
     if (result.wasInterrupted())
       return failure();
+    constrainMeans(entry);
     auto terminator =
         cast<func::ReturnOp>(entry.getBody().front().getTerminator());
     OpBuilder builder(terminator);
