@@ -43,7 +43,7 @@ vcattn_packages() {
 # .venv, for the reference and the tests of the tools.
 vcattn_python() {
   if ! cmp -s utils/requirements.txt .venv/requirements.txt; then
-    say "Making .venv with numpy and pytest"
+    say "Making .venv with NumPy and pytest"
     rm -rf .venv
     python3 -m venv .venv
     .venv/bin/python -m pip install -q -r utils/requirements.txt

@@ -26,7 +26,7 @@ if [[ -z $filter ]]; then
   "$build/bin/vcattn-unittests" --gtest_brief=1 \
     --gtest_output="xml:$results/gtest.xml" || status=1
   say "== pytest"
-  VCATTN_BIN="$root/$build/bin" .venv/bin/python -m pytest -q \
+  VCATTN_BIN="$root/$build/bin" .venv/bin/python -m pytest -q -n "$jobs" \
     --junitxml "$results/pytest.xml" test || status=1
 fi
 [[ -n $filter ]] && expected=(lit) || expected=(lit gtest pytest)

@@ -161,15 +161,24 @@ def test_without_the_method_attention_is_exact(session):
     assert "scores" not in report["method"]
 
 
-# Errors of the hand-made prototype on these kinds, with room for another seed.
-LIMITS = dict(gaussian=0.045, clustered=0.015, outliers=0.05, constant=0.003)
+# For one head of 2048 tokens and channels 64: what is measured, with room for another order of sums.
+LIMITS = dict(gaussian=0.045, clustered=0.025, outliers=0.05, constant=0.003)
 
 
 def test_all_kinds_are_within_their_error(session):
-    report = session.json(attention("1x1x2048x128", "1x1x2048x128", attributes=""), "--input=all", "--repeat=0")
+    report = session.json(attention("1x1x2048x64", "1x1x2048x64"), "--input=all", "--repeat=0")
     errors = {run["input"]: run["relative_l2_error"] for run in report["runs"]}
     assert errors.keys() == LIMITS.keys()
     assert all(errors[kind] < limit for kind, limit in LIMITS.items()), errors
+
+
+def test_the_example_keeps_what_readme_promises():
+    example = ROOT / "examples" / "attention.mlir"
+    command = [TOOL, example, "--input=gaussian,clustered,constant", "--repeat=0", "--json"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    errors = {run["input"]: run["relative_l2_error"] for run in json.loads(done.stdout)["runs"]}
+    assert errors["gaussian"] <= 0.045 and errors["clustered"] <= 0.015 and errors["constant"] <= 0.003, errors
 
 
 def test_same_seed_same_bits(session):

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
+#include "vcattn/Conversion/Passes.h"
 #include "vcattn/Pipelines/Pipelines.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Support/TargetSelect.h"
@@ -34,13 +35,13 @@ namespace {
 class CpuFunction : public Function {
 public:
   llvm::Error compile(ModuleOp module, const Entry &entry,
-                      const MethodConfig &method, MethodSummary &summary);
+                      const Options &options, MethodSummary &summary);
   llvm::Expected<double> call(ArrayRef<HostTensor> arguments,
                               MutableArrayRef<HostTensor> results) override;
   std::string getDeviceName() const override { return "CPU (" + cpu + ")"; }
 
 private:
-  llvm::Error lower(ModuleOp module, const MethodConfig &method,
+  llvm::Error lower(ModuleOp module, const Options &options,
                     MethodSummary &summary);
 
   Entry entry;
@@ -55,15 +56,18 @@ static llvm::Error makeError(const llvm::Twine &text) {
   return llvm::createStringError(text);
 }
 
-llvm::Error CpuFunction::lower(ModuleOp module, const MethodConfig &method,
+llvm::Error CpuFunction::lower(ModuleOp module, const Options &options,
                                MethodSummary &summary) {
   auto function = module.lookupSymbol<func::FuncOp>(entry.name);
   function->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
                     UnitAttr::get(module.getContext()));
   PassManager passes(module.getContext());
-  buildMethodPipeline(passes, method);
-  ToCPUOptions options;
-  buildToCPUPipeline(passes, options);
+  if (!options.runMethod)
+    passes.addPass(createRaiseAttention()); // to be run exactly
+  ToCPUOptions pipeline;
+  pipeline.method = options.runMethod;
+  setOptions(pipeline, options.method);
+  buildToCPUPipeline(passes, pipeline);
   watchMethod(passes, summary);
   if (failed(passes.run(module)))
     return makeError("@" + entry.name + " was not compiled");
@@ -71,10 +75,10 @@ llvm::Error CpuFunction::lower(ModuleOp module, const MethodConfig &method,
 }
 
 llvm::Error CpuFunction::compile(ModuleOp module, const Entry &theEntry,
-                                 const MethodConfig &method,
+                                 const Options &options,
                                  MethodSummary &summary) {
   entry = theEntry;
-  if (llvm::Error error = lower(module, method, summary))
+  if (llvm::Error error = lower(module, options, summary))
     return error;
   auto lowered = module.lookupSymbol<LLVM::LLVMFuncOp>(entry.name);
   if (!lowered)
@@ -95,10 +99,11 @@ llvm::Error CpuFunction::compile(ModuleOp module, const Entry &theEntry,
     return machine.takeError();
   auto optimize = makeOptimizingTransformer(/*optLevel=*/3, /*sizeLevel=*/0,
                                             machine->get());
-  ExecutionEngineOptions options;
-  options.transformer = optimize;
-  options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Aggressive;
-  auto created = ExecutionEngine::create(module, options, std::move(*machine));
+  ExecutionEngineOptions engineOptions;
+  engineOptions.transformer = optimize;
+  engineOptions.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Aggressive;
+  auto created =
+      ExecutionEngine::create(module, engineOptions, std::move(*machine));
   if (!created)
     return created.takeError();
   engine = std::move(*created);
@@ -184,9 +189,9 @@ llvm::Expected<double> CpuFunction::call(ArrayRef<HostTensor> arguments,
 
 llvm::Expected<std::unique_ptr<Function>>
 vcattn::run::compileForCpu(ModuleOp module, const Entry &entry,
-                           const MethodConfig &method, MethodSummary &summary) {
+                           const Options &options, MethodSummary &summary) {
   auto function = std::make_unique<CpuFunction>();
-  if (llvm::Error error = function->compile(module, entry, method, summary))
+  if (llvm::Error error = function->compile(module, entry, options, summary))
     return std::move(error);
   return std::move(function);
 }

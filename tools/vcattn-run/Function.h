@@ -29,14 +29,16 @@ public:
   virtual std::string getDeviceName() const = 0;
 };
 
-/// Compile `module`, which is used up. Diagnostics go to the context; the error
-/// only says that there were some.
-llvm::Expected<std::unique_ptr<Function>>
-compileForCpu(mlir::ModuleOp module, const Entry &entry,
-              const MethodConfig &method, MethodSummary &summary);
+/// Compile `module`, which is used up, with the method that the options ask
+/// for. Diagnostics go to the context; the error only says that there were
+/// some.
+llvm::Expected<std::unique_ptr<Function>> compileForCpu(mlir::ModuleOp module,
+                                                        const Entry &entry,
+                                                        const Options &options,
+                                                        MethodSummary &summary);
 llvm::Expected<std::unique_ptr<Function>>
 compileForCuda(mlir::ModuleOp module, const Entry &entry,
-               const MethodConfig &method, MethodSummary &summary);
+               const Options &options, MethodSummary &summary);
 
 } // namespace vcattn::run
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Options.h"
+#include "vcattn/Pipelines/MethodFlags.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 
@@ -31,8 +32,6 @@ attention of its arguments, compared with exact attention in FP64.
 
 static cl::OptionCategory whatCategory("What runs");
 static cl::OptionCategory inputCategory("Inputs and outputs");
-static cl::OptionCategory methodCategory(
-    "The method (each part can be switched off to see what it does)");
 static cl::OptionCategory reportCategory("Timing and report");
 
 //===----------------------------------------------------------------------===//
@@ -79,50 +78,7 @@ static cl::list<std::string> resultShapes(
              "leaves it open and it is not one attention"),
     cl::cat(inputCategory));
 
-static cl::opt<ScoreFormat> scores(
-    "scores", cl::desc("Format of queries and keys:"),
-    cl::init(ScoreFormat::I8),
-    cl::values(clEnumValN(ScoreFormat::I8, "i8", "8-bit integers (default)"),
-               clEnumValN(ScoreFormat::E4M3, "f8E4M3FN", "8-bit floats"),
-               clEnumValN(ScoreFormat::None, "none", "leave them floats")),
-    cl::cat(methodCategory));
-static cl::opt<SoftmaxCast>
-    cast("cast", cl::desc("How 8-bit probabilities are made:"),
-         cl::init(SoftmaxCast::ExpCast),
-         cl::values(clEnumValN(SoftmaxCast::ExpCast, "expcast",
-                               "by one multiply-add (default)"),
-                    clEnumValN(SoftmaxCast::Exact, "exact",
-                               "by an exponential, then rounding")),
-         cl::cat(methodCategory));
-static cl::opt<int64_t>
-    clusters("clusters", cl::init(64), cl::value_desc("n"),
-             cl::desc("Clusters of the values (default: 64; 0: do not sort)"),
-             cl::cat(methodCategory));
-static cl::opt<int64_t> iterations("iterations", cl::init(4),
-                                   cl::value_desc("n"),
-                                   cl::desc("Rounds of k-means (default: 4)"),
-                                   cl::cat(methodCategory));
-static cl::opt<bool>
-    noSmoothKeys("no-smooth-keys",
-                 cl::desc("Neither centre nor rotate the keys"),
-                 cl::cat(methodCategory));
-static cl::opt<bool> noCenter("no-center", cl::desc("Do not centre the keys"),
-                              cl::cat(methodCategory));
-static cl::opt<bool> noRotate("no-rotate",
-                              cl::desc("Do not rotate queries and keys"),
-                              cl::cat(methodCategory));
-static cl::opt<bool> noSmoothValues("no-smooth-values",
-                                    cl::desc("Leave the values' means in them"),
-                                    cl::cat(methodCategory));
-static cl::opt<bool> noQuantizeValues("no-quantize-values",
-                                      cl::desc("Leave the values floats"),
-                                      cl::cat(methodCategory));
-
-static cl::opt<bool>
-    noMethod("no-method",
-             cl::desc("Compile the module's ops as they are, vcattn.attention "
-                      "as exact attention"),
-             cl::cat(methodCategory));
+static MethodFlags method;
 
 static cl::opt<int> repeat(
     "repeat", cl::init(-1), cl::value_desc("n"),
@@ -213,39 +169,9 @@ static Error parseOutputs(Options &options) {
   return Error::success();
 }
 
-static Error parseMethod(Options &options) {
-  if (clusters < 0)
-    return makeError("--clusters must not be negative");
-  if (iterations < 0)
-    return makeError("--iterations must not be negative");
-  const cl::Option *steps[] = {
-      &scores,   &cast,         &clusters,       &iterations,      &noCenter,
-      &noRotate, &noSmoothKeys, &noSmoothValues, &noQuantizeValues};
-  MethodConfig &method = options.method;
-  if (noMethod) {
-    for (const cl::Option *step : steps)
-      if (step->getNumOccurrences())
-        return makeError("--no-method excludes --%s",
-                         step->ArgStr.str().c_str());
-    method.center = method.rotate = method.smoothValues = method.values = false;
-    method.scores = ScoreFormat::None;
-    method.cast = SoftmaxCast::Exact;
-    return Error::success();
-  }
-  method.scores = scores;
-  method.cast = cast;
-  method.clusters = clusters;
-  method.iterations = iterations;
-  method.center = !noCenter && !noSmoothKeys;
-  method.rotate = !noRotate && !noSmoothKeys;
-  method.smoothValues = !noSmoothValues;
-  method.values = !noQuantizeValues;
-  return Error::success();
-}
-
 llvm::Expected<Options> vcattn::run::parseOptions(int argc, char **argv) {
   cl::HideUnrelatedOptions(
-      {&whatCategory, &inputCategory, &methodCategory, &reportCategory});
+      {&whatCategory, &inputCategory, &method.category, &reportCategory});
   cl::ParseCommandLineOptions(argc, argv, kOverview);
   Options options;
   if (inputFile.empty())
@@ -266,7 +192,7 @@ llvm::Expected<Options> vcattn::run::parseOptions(int argc, char **argv) {
     return std::move(error);
   if (Error error = parseOutputs(options))
     return std::move(error);
-  if (Error error = parseMethod(options))
-    return std::move(error);
+  options.method = method.getConfig();
+  options.runMethod = method.runsMethod();
   return options;
 }

@@ -24,6 +24,8 @@ struct Options {
   std::string entry;
   Device device = Device::Cpu;
   MethodConfig method;
+  /// False: the module's ops are compiled as they are.
+  bool runMethod = true;
 
   /// .npy files, one per argument; or kinds of generated inputs.
   std::vector<std::string> argumentFiles;

@@ -229,7 +229,7 @@ static llvm::Error runAll(Report &report, ModuleOp module) {
 
   auto start = std::chrono::steady_clock::now();
   auto compile = options.device == Device::Cpu ? compileForCpu : compileForCuda;
-  auto function = compile(module, report.entry, options.method, report.method);
+  auto function = compile(module, report.entry, options, report.method);
   if (!function)
     return function.takeError();
   report.compileSeconds =

@@ -20,11 +20,9 @@
 // RUN: not vcattn-run %s --entry=f --scores=i4 2>&1 | FileCheck %s --check-prefix=SCORES
 // SCORES: for the --scores option: Cannot find option named 'i4'!
 
-// RUN: not vcattn-run %s --entry=f --clusters=-3 2>&1 | FileCheck %s --check-prefix=CLUSTERS
-// CLUSTERS: error: --clusters must not be negative
-
-// RUN: not vcattn-run %s --entry=f --no-method --cast=exact 2>&1 | FileCheck %s --check-prefix=NOMETHOD
-// NOMETHOD: error: --no-method excludes --cast
+// RUN: not vcattn-run %s --entry=attention --clusters=-3 2>&1 | FileCheck %s --check-prefix=CLUSTERS
+// CLUSTERS: error: vcattn-smooth-values: clusters and iterations must not be negative
+// CLUSTERS: error: @attention was not compiled
 
 // RUN: not vcattn-run %s --entry=f --input=all --arg x.npy 2>&1 | FileCheck %s --check-prefix=BOTH
 // BOTH: error: --arg and --input exclude each other
