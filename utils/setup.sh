@@ -56,7 +56,7 @@ vcattn_python() {
 vcattn_ptxas() {
   local found dir
   for found in "$(command -v ptxas || true)" "${CUDA_HOME:-/usr/local/cuda}/bin/ptxas"; do
-    if [[ -x $found ]] && "$found" --version | grep -Eq 'release (1[3-9]|[2-9][0-9])\.'; then
+    if [[ -x $found && $("$found" --version) =~ release\ (1[3-9]|[2-9][0-9])\. ]]; then
       dir=$(dirname "$found")
       export PATH="$dir:$PATH"
       return

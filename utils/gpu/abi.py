@@ -6,6 +6,10 @@ with a pointer, a shape and strides will do; here torch and NumPy arrays.
 """
 import ctypes
 
+import numpy as np
+
+libc = ctypes.CDLL(None)
+
 
 def describe(pointer, shape, strides):
     """The descriptor as an array of 64-bit words; strides in elements."""
@@ -52,12 +56,26 @@ class GpuFunction:
 
 
 class CpuFunction:
-    """_mlir_ciface_NAME(inputs..., results...) of a library for the CPU, results of static shapes."""
+    """_mlir_ciface_NAME(results, inputs...) of a library for the CPU, which makes its results: shapes are not fixed."""
 
     def __init__(self, library, name):
         self.function = getattr(library, f"_mlir_ciface_{name}")
         self.function.restype = None
 
-    def __call__(self, *tensors):
-        keep = [describe_tensor(x) for x in tensors]
-        self.function(*[ctypes.byref(x) for x in keep])
+    def __call__(self, inputs, results):
+        """NumPy arrays of the given (shape, element type) each."""
+        sizes = [len(describe(0, shape, shape)) for shape, _ in results]
+        made = (ctypes.c_int64 * sum(sizes))()
+        keep = [describe_tensor(x) for x in inputs]
+        self.function(ctypes.byref(made), *[ctypes.byref(x) for x in keep])
+        arrays, first = [], 0
+        for (shape, kind), size in zip(results, sizes):
+            allocated, data, offset, *rest = made[first : first + size]
+            first += size
+            assert tuple(rest[: len(shape)]) == tuple(shape), (rest, shape)
+            assert offset == 0
+            array = np.empty(shape, kind)
+            ctypes.memmove(array.ctypes.data, data, array.nbytes)
+            libc.free(ctypes.c_void_p(allocated))
+            arrays.append(array)
+        return arrays

@@ -5,9 +5,9 @@ FOLDER is what prepare.py made. Needs CUDA's driver, PyTorch and NumPy, none of
 MLIR. Prints tables and, last, one line of JSON; exits with 1 if a check fails.
 
 Codes and scales must equal the CPU path's bit for bit (given its permutation);
-results must be within 4e-3 (8e-3 at 75,600 keys) of the CPU path's, relative L2
-over sampled rows. Times are sustained ones: the card reaches its power limit
-within 0.7 s, so a window of 2 s after that is measured, with clock and power.
+results must be within LIMITS of the CPU path's, relative L2 over sampled rows.
+Times are sustained ones: the card reaches its power limit within 0.7 s, so a
+window of 2 s after that is measured, with clock and power.
 """
 import base64
 import ctypes
@@ -26,6 +26,10 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 TORCH = {"int8": torch.int8, "uint8": torch.uint8, "int32": torch.int32, "float32": torch.float32, "uint16": torch.bfloat16}
 SCALE = DIM**-0.5
+# Largest distance from the CPU path's result, below 75,600 keys and from there on. With i8 scores the two have the same
+# probability codes and differ by the matrix unit's accumulation of P * V; it adds E4M3 scores with about 14 bits too, so
+# that codes are one off here and there (docs/Numerics.md).
+LIMITS = {"i8": (4e-3, 8e-3), "f8E4M3FN": (8e-3, 1.2e-2)}
 
 
 class Library:
@@ -110,7 +114,7 @@ def check_case(library, case, expected):
     want = from_bf16(np.frombuffer(base64.b64decode(expected["rows"]), np.uint16).reshape(rows.shape))
     exact = exact_rows(case, q, k, v)
     report.update(against_cpu=relative(rows, want), against_exact=relative(rows, exact), cpu_against_exact=relative(want, exact))
-    limit = 8e-3 if case.keys >= 75600 else 4e-3
+    limit = LIMITS[case.scores][case.keys >= 75600]
     ok = report["against_cpu"] <= limit and not report["codes_differ"] and report["deterministic"]
     if case.kind == "constant" and case.keys >= 75600:
         ok &= report["against_exact"] <= 0.002

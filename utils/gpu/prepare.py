@@ -6,14 +6,15 @@ functions on the CPU; OUT then holds NAME.so and expected.json (permutations,
 checksums of codes and scales, sampled rows of results).
 """
 import base64
+import ctypes
 import json
 import re
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
+from abi import CpuFunction
 from cases import CODES, LIBRARIES, PACKED, cases, checksums
 
 ATTENTION = """
@@ -69,7 +70,7 @@ def run(*command, **options):
 
 
 def make_module(opt, layout, scores):
-    """Functions attention, cluster, codes, pack and kernel, all of the same pieces."""
+    """Functions attention, cluster and codes, and of the same pieces pack and kernel, which no CPU has."""
     source = ATTENTION.format("1x?x?", layout)
     method = f"--vcattn-method=scores={scores}"
     level2 = Body(run(opt, method, input=source))
@@ -84,58 +85,53 @@ def make_module(opt, layout, scores):
     operands = packed.operands("vcattn.packed_attention")
     # tensor.empty of the result and the sizes it is made of belong to the kernel.
     first_size = min(i for i, line in enumerate(packed.lines) if "tensor.dim" in line or "arith.constant" in line)
-    return "".join(
-        [
-            level2.function("attention", inputs, level2.lines, result),
-            level2.function("cluster", inputs[2:], [level2.lines[cluster]], [permutation]),
-            level2.function("codes", inputs + [permutation], [x for i, x in enumerate(level2.lines[:attention]) if i != cluster], codes),
-            packed.function("pack", inputs, packed.lines[:first_size], operands),
-            packed.function("kernel", operands, packed.lines[first_size : kernel + 1], packed.results("vcattn.packed_attention")),
-        ]
-    )
-
-
-def cpu(bin_folder, module, entry, arguments, results, folder):
-    """Run one function by vcattn-run; `results` are names of Case.shapes."""
-    command = [bin_folder / "vcattn-run", module, f"--entry={entry}", "--no-method", "--repeat=0", "--rows=0"]
-    for i, x in enumerate(arguments):
-        np.save(folder / f"a{i}.npy", x)
-        command.append(f"--arg={folder / f'a{i}.npy'}")
-    command += [f"--out={i}={folder / f'r{i}.npy'}" for i in range(len(results))]
-    run(*command)
-    return [np.load(folder / f"r{i}.npy") for i in range(len(results))]
+    everywhere = [
+        level2.function("attention", inputs, level2.lines, result),
+        level2.function("cluster", inputs[2:], [level2.lines[cluster]], [permutation]),
+        level2.function("codes", inputs + [permutation], [x for i, x in enumerate(level2.lines[:attention]) if i != cluster], codes),
+    ]
+    on_gpu = [
+        packed.function("pack", inputs, packed.lines[:first_size], operands),
+        packed.function("kernel", operands, packed.lines[first_size : kernel + 1], packed.results("vcattn.packed_attention")),
+    ]
+    return "".join(everywhere), "".join(on_gpu)
 
 
 def main(bin_folder, out):
     bin_folder, out = Path(bin_folder), Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    modules = {}
+    libraries = {}
     for layout, scores in LIBRARIES:
         name = f"{layout}-{scores}"
-        module = modules[name] = out / f"{name}.mlir"
-        module.write_text(make_module(bin_folder / "vcattn-opt", layout, scores))
+        everywhere, on_gpu = make_module(bin_folder / "vcattn-opt", layout, scores)
+        host, module = out / f"{name}-cpu.mlir", out / f"{name}.mlir"
+        host.write_text(everywhere)
+        module.write_text(everywhere + on_gpu)
+        run(bin_folder / "vcattn-compile", host, "--no-method", "--target=cpu", "--emit=so", "-o", out / f"{name}-cpu.so")
+        libraries[name] = ctypes.CDLL(str((out / f"{name}-cpu.so").resolve()))
         run(bin_folder / "vcattn-compile", module, "--no-method", "--target=sm_90a", "--emit=so", "-o", out / f"{name}.so")
         print(f"{name}.so: {(out / f'{name}.so').stat().st_size} bytes", flush=True)
     expected = []
-    with tempfile.TemporaryDirectory() as folder:
-        for case in cases():
-            q, k, v = case.inputs()
-            module, folder = modules[case.library], Path(folder)
-            (permutation,) = cpu(bin_folder, module, "cluster", [v], ["permutation"], folder)
-            codes = cpu(bin_folder, module, "codes", [q, k, v, permutation], CODES, folder)
-            (result,) = cpu(bin_folder, module, "attention", [q, k, v], ["out"], folder)
-            for name, x in zip(CODES, codes):
-                assert (x.shape, str(x.dtype)) == case.shapes()[name], (case.name, name, x.shape, x.dtype)
-            rows = np.ascontiguousarray(case.take_rows(result))
-            expected.append(
-                dict(
-                    case=case.as_json(),
-                    permutation=base64.b64encode(permutation.tobytes()).decode(),
-                    codes={n: checksums(x) for n, x in zip(CODES, codes)},
-                    rows=base64.b64encode(rows.tobytes()).decode(),
-                )
+    for case in cases():
+        library, shapes = libraries[case.library], case.shapes()
+
+        def cpu(entry, arguments, *results):
+            return CpuFunction(library, entry)(arguments, [shapes[name] for name in results])
+
+        q, k, v = case.inputs()
+        (permutation,) = cpu("cluster", [v], "permutation")
+        codes = cpu("codes", [q, k, v, permutation], *CODES)
+        (result,) = cpu("attention", [q, k, v], "out")
+        rows = np.ascontiguousarray(case.take_rows(result))
+        expected.append(
+            dict(
+                case=case.as_json(),
+                permutation=base64.b64encode(permutation.tobytes()).decode(),
+                codes={n: checksums(x) for n, x in zip(CODES, codes)},
+                rows=base64.b64encode(rows.tobytes()).decode(),
             )
-            print(case.name, flush=True)
+        )
+        print(case.name, flush=True)
     (out / "expected.json").write_text(json.dumps(expected))
 
 

@@ -67,6 +67,15 @@ static Value maxF32(KernelBuilder &b, Value x, Value y) {
   return LLVM::MaxNumOp::create(b, x, y);
 }
 
+/// Codes above the largest finite one become it; NaN stays.
+static Value saturate(KernelBuilder &b, Value pair) {
+  auto type = cast<VectorType>(pair.getType());
+  APFloat largest(APFloat::IEEEhalf(), APInt(16, kMaxCode));
+  Value limit = LLVM::ConstantOp::create(
+      b, type, SplatElementsAttr::get(type, largest));
+  return LLVM::MinimumOp::create(b, pair, limit);
+}
+
 /// Is one of the two codes in a register above the largest finite one? Codes
 /// are below 2^15, so that adding cannot carry from one to the other.
 static Value isAbove(KernelBuilder &b, Value codes) {
@@ -196,6 +205,8 @@ struct ExpCastPattern : OpConversionPattern<ExpCastOp> {
           b, halves, /*src_hi=*/value(scores[i + 1]),
           /*src_lo=*/value(scores[i]), /*random_bits=*/Value(),
           NVVM::FPRoundingMode::RN, NVVM::SaturationMode::NONE, /*relu=*/true);
+      if (op.getSaturate())
+        pair = saturate(b, pair);
       Value bits = LLVM::BitcastOp::create(b, b.getI32Type(), pair);
       if (limit) {
         int64_t column = 8 * (i / 4);

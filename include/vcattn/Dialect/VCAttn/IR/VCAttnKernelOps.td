@@ -341,14 +341,18 @@ def VCAttn_ExpCastOp : VCAttn_Op<"expcast", [Pure]> {
     exceed it a little: `overflow` tells, for all rows that share a warp,
     whether any code is above 126, the largest finite one.
 
-    With `valid`, keys at and after that position have code 0.
+    With `valid`, keys at and after that position have code 0. With `saturate`,
+    codes above 126 become 126 and only NaN stays above: against a raised
+    maximum a code exceeds 126 only where scores are so large that the fma's
+    rounding does it, and code 127 would be a NaN.
   }];
   let arguments = (ins
     VCAttn_Scores:$scores, VCAttn_Multipliers:$multipliers,
-    VCAttn_Rows:$maximum, Optional<I32>:$valid);
+    VCAttn_Rows:$maximum, Optional<I32>:$valid, UnitAttr:$saturate);
   let results = (outs VCAttn_Codes:$codes, I1:$overflow);
   let assemblyFormat = [{
-    $scores `,` $multipliers `,` $maximum (`valid` $valid^)? attr-dict
+    $scores `,` $multipliers `,` $maximum (`valid` $valid^)?
+    (`saturate` $saturate^)? attr-dict
     `:` type($scores) `,` type($multipliers) `,` type($maximum) `->` type($codes)
   }];
   let hasVerifier = 1;
