@@ -58,7 +58,7 @@ def test_descriptors():
 @pytest.mark.skipif(not OPT.exists(), reason=f"{OPT} is not built")
 @pytest.mark.parametrize("layout, scores", cases.LIBRARIES)
 def test_modules_are_valid(layout, scores):
-    module = prepare.make_module(OPT, layout, scores)
+    module = "".join(prepare.make_module(OPT, layout, scores))
     done = subprocess.run([OPT], input=module, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     for name in ("attention", "cluster", "codes", "pack", "kernel"):

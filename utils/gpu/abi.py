@@ -56,11 +56,19 @@ class GpuFunction:
 
 
 class CpuFunction:
-    """_mlir_ciface_NAME(results, inputs...) of a library for the CPU, which makes its results: shapes are not fixed."""
+    """_mlir_ciface_NAME of a library for the CPU.
+
+    If shapes are not fixed it makes its results: call it with the inputs. If
+    they are, it fills them: call `fill` with inputs and results.
+    """
 
     def __init__(self, library, name):
         self.function = getattr(library, f"_mlir_ciface_{name}")
         self.function.restype = None
+
+    def fill(self, *tensors):
+        keep = [describe_tensor(x) for x in tensors]
+        self.function(*[ctypes.byref(x) for x in keep])
 
     def __call__(self, inputs, results):
         """NumPy arrays of the given (shape, element type) each."""

@@ -82,7 +82,11 @@ def make_module(opt, layout, scores):
     codes = level2.operands("vcattn.quantized_attention")
     result = level2.results("vcattn.quantized_attention")
     kernel = packed.find("vcattn.packed_attention")
+    # A kernel takes packed means only where they are contiguous for certain, which an argument is not: packing them,
+    # one part in a thousand of the bytes, is left to the function "kernel".
+    pack_means = packed.find("vcattn.pack_means")
     operands = packed.operands("vcattn.packed_attention")
+    operands[-1] = packed.operands("vcattn.pack_means")[0]
     # tensor.empty of the result and the sizes it is made of belong to the kernel.
     first_size = min(i for i, line in enumerate(packed.lines) if "tensor.dim" in line or "arith.constant" in line)
     everywhere = [
@@ -91,8 +95,8 @@ def make_module(opt, layout, scores):
         level2.function("codes", inputs + [permutation], [x for i, x in enumerate(level2.lines[:attention]) if i != cluster], codes),
     ]
     on_gpu = [
-        packed.function("pack", inputs, packed.lines[:first_size], operands),
-        packed.function("kernel", operands, packed.lines[first_size : kernel + 1], packed.results("vcattn.packed_attention")),
+        packed.function("pack", inputs, [x for i, x in enumerate(packed.lines[:first_size]) if i != pack_means], operands),
+        packed.function("kernel", operands, [packed.lines[pack_means], *packed.lines[first_size : kernel + 1]], packed.results("vcattn.packed_attention")),
     ]
     return "".join(everywhere), "".join(on_gpu)
 
