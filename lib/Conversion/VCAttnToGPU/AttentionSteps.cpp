@@ -100,9 +100,9 @@ Value ConsumerBuilder::settle(TileBuilder &b, Value running,
 //===----------------------------------------------------------------------===//
 
 ExpCastOp ConsumerBuilder::expcast(TileBuilder &b, const Scores &x,
-                                   Value maximum) {
+                                   Value maximum, bool saturate) {
   return ExpCastOp::create(b, codesType, b.getI1Type(), x.scores, x.multipliers,
-                           maximum, x.valid);
+                           maximum, x.valid, saturate);
 }
 
 Value ConsumerBuilder::pack(TileBuilder &b, Value codes) {
@@ -120,7 +120,7 @@ Value ConsumerBuilder::raise(TileBuilder &b, const Scores &x, Value &maximum,
   auto raised = RaiseMaximumOp::create(b, rowsType, rowsType, x.scores,
                                        x.multipliers, maximum, codes, x.valid);
   maximum = raised.getNewMaximum();
-  codes = expcast(b, x, maximum).getCodes();
+  codes = expcast(b, x, maximum, /*saturate=*/true).getCodes();
   return raised.getFactor();
 }
 

@@ -80,7 +80,8 @@ private:
 
   // Softmax.
   mlir::Value loadMultipliers(TileBuilder &b, mlir::Value tile);
-  ExpCastOp expcast(TileBuilder &b, const Scores &x, mlir::Value maximum);
+  ExpCastOp expcast(TileBuilder &b, const Scores &x, mlir::Value maximum,
+                    bool saturate = false);
   /// Raises the maxima of rows whose codes overflow and casts again; returns
   /// the factor of what was accumulated so far.
   mlir::Value raise(TileBuilder &b, const Scores &x, mlir::Value &maximum,

@@ -142,7 +142,9 @@ gpu.module @m {
 // CHECK: nvvm.vote.sync any
 // CHECK: nvvm.shfl.sync bfly
 // CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
-// The codes that only fill the last tile are masked.
+// Cast again, codes above the largest one become it, unless NaN; those that only
+// fill the last tile are masked.
+// CHECK: llvm.intr.minimum(%{{.*}}, %{{.*}}) : (vector<2xf16>, vector<2xf16>)
 // CHECK: llvm.and
 // CHECK-NOT: nvvm.vote
 // CHECK-COUNT-16: nvvm.prmt
@@ -156,7 +158,7 @@ gpu.module @m {
     scf.if %overflow {
       %max1, %factor = vcattn.raise_maximum %s, %a, %max, %codes : !scores, !multipliers, !rows, !codes
     }
-    %masked, %unused = vcattn.expcast %s, %a, %max valid %n : !scores, !multipliers, !rows -> !codes
+    %masked, %unused = vcattn.expcast %s, %a, %max valid %n saturate : !scores, !multipliers, !rows -> !codes
     %p = vcattn.pack_probabilities %masked : !codes -> !vcattn.fragment<64x128xf8E4M3FN, probabilities>
     gpu.return
   }

@@ -94,7 +94,7 @@ func.func @tokens_first(%q: memref<1x300x4x128xf8E4M3FN>, %qs: memref<1x4x300xf3
 // The first tile is masked and always raises the maximum.
 // KERNEL: vcattn.expcast {{.*}} valid
 // KERNEL: vcattn.raise_maximum {{.*}} valid
-// KERNEL: vcattn.expcast {{.*}} valid
+// KERNEL: vcattn.expcast {{.*}} valid {{.*}} saturate
 // KERNEL: vcattn.pack_probabilities
 // Groups of 8 steps: the first restores the means of the group before.
 // KERNEL: scf.for

@@ -74,8 +74,8 @@ func.func @softmax(%scales: memref<?x?x?xf32>, %key_scales: memref<?x?x?x4xf32>,
   %rows = vcattn.load_rows %scales[%i, %i, %i] times %f : memref<?x?x?xf32> -> !rows
   // CHECK: %[[A:.*]] = vcattn.load_multipliers %[[ROWS]], %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}]
   %a = vcattn.load_multipliers %rows, %key_scales[%i, %i, %i] : !rows, memref<?x?x?x4xf32> -> !multipliers
-  // CHECK: %[[CODES:.*]], %{{.*}} = vcattn.expcast %{{.*}}, %[[A]], %{{.*}} valid %{{.*}} :
-  %codes, %overflow = vcattn.expcast %s, %a, %m valid %n : !scores, !multipliers, !rows -> !codes
+  // CHECK: %[[CODES:.*]], %{{.*}} = vcattn.expcast %{{.*}}, %[[A]], %{{.*}} valid %{{.*}} saturate :
+  %codes, %overflow = vcattn.expcast %s, %a, %m valid %n saturate : !scores, !multipliers, !rows -> !codes
   // CHECK: vcattn.raise_maximum %{{.*}}, %[[A]], %{{.*}}, %[[CODES]] :
   %max, %factor = vcattn.raise_maximum %s, %a, %m, %codes : !scores, !multipliers, !rows, !codes
   // CHECK: vcattn.rescale %{{.*}} by %{{.*}} : !vcattn.fragment<64xf32, rows>, <64xf32, rows>
