@@ -48,3 +48,6 @@ cat <<EOF
 
 Next: $bin/vcattn-run --help, $bin/vcattn-compile --help, README.md
 EOF
+case $(command -v ptxas) in
+"$root"/.venv/*) say "(ptxas, for cubins and libraries: export PATH=$(dirname "$(command -v ptxas)"):\$PATH)" ;;
+esac

@@ -43,6 +43,11 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
                              : -1;
   return 0;
 }
+int cuDeviceGetName(char *name, int size, int device) {
+  (void)device;
+  strncpy(name, "a fake GPU", (size_t)size);
+  return 0;
+}
 int cuDevicePrimaryCtxRetain(void **context, int device) {
   (void)device;
   ++fake.retains;
@@ -72,6 +77,30 @@ int cuCtxPopCurrent_v2(void **context) {
   fake.current_context = NULL;
   return 0;
 }
+int cuCtxSetCurrent(void *context) {
+  fake.current_context = context;
+  return 0;
+}
+int cuCtxSynchronize(void) { return 0; }
+
+/* Device memory is the host's. */
+int cuMemAlloc_v2(uint64_t *address, size_t bytes) {
+  *address = (uintptr_t)aligned_alloc(256, (bytes + 255) / 256 * 256);
+  return *address == 0;
+}
+int cuMemFree_v2(uint64_t address) {
+  free((void *)(uintptr_t)address);
+  return 0;
+}
+int cuMemcpyHtoD_v2(uint64_t target, const void *source, size_t bytes) {
+  memcpy((void *)(uintptr_t)target, source, bytes);
+  return 0;
+}
+int cuMemcpyDtoH_v2(void *target, uint64_t source, size_t bytes) {
+  memcpy(target, (const void *)(uintptr_t)source, bytes);
+  return 0;
+}
+
 int cuModuleLoadDataEx(void **module, const void *image, unsigned count,
                        int *options, void **values) {
   (void)image;

@@ -93,7 +93,7 @@ Error CudaFunction::compile(mlir::ModuleOp module, const Entry &theEntry,
   driver = std::move(*loaded);
   if (driver->getCapability() != 90)
     return makeError("--device=cuda compiles for Hopper (compute capability "
-                     "9.0), but this GPU is a " +
+                     "9.0), but this GPU is " +
                      driver->getDeviceName());
   CompileOptions compile;
   compile.target = "sm_90a";

@@ -9,6 +9,7 @@
 #include "CudaDriver.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/DynamicLibrary.h"
+#include "llvm/Support/Process.h"
 
 using namespace vcattn::run;
 using llvm::Error;
@@ -50,9 +51,12 @@ Error CudaDriver::check(int status, const char *what) {
 }
 
 llvm::Expected<std::unique_ptr<CudaDriver>> CudaDriver::load() {
-  std::string problem;
+  // The variable that the runtime of compiled functions honours, too.
+  std::string name = "libcuda.so.1", problem;
+  if (auto given = llvm::sys::Process::GetEnv("VCATTN_LIBCUDA"))
+    name = *given;
   auto library =
-      llvm::sys::DynamicLibrary::getPermanentLibrary("libcuda.so.1", &problem);
+      llvm::sys::DynamicLibrary::getPermanentLibrary(name.c_str(), &problem);
   if (!library.isValid())
     return makeError("--device=cuda needs NVIDIA's driver: " + problem);
   std::unique_ptr<CudaDriver> driver(new CudaDriver);
@@ -83,7 +87,7 @@ llvm::Expected<std::unique_ptr<CudaDriver>> CudaDriver::load() {
     return makeError(llvm::Twine("NVIDIA's driver lacks ") + missing);
 
   int count = 0, device = 0, major = 0, minor = 0;
-  char name[256] = "";
+  char deviceName[256] = "";
   void *context = nullptr;
   if (Error error = driver->check(f.cuInit(0), "cuInit"))
     return std::move(error);
@@ -93,10 +97,10 @@ llvm::Expected<std::unique_ptr<CudaDriver>> CudaDriver::load() {
     return makeError("--device=cuda: the driver sees no GPU");
   if (Error error = driver->check(f.cuDeviceGet(&device, 0), "cuDeviceGet"))
     return std::move(error);
-  f.cuDeviceGetName(name, sizeof(name), device);
+  f.cuDeviceGetName(deviceName, sizeof(deviceName), device);
   f.cuDeviceGetAttribute(&major, kCapabilityMajor, device);
   f.cuDeviceGetAttribute(&minor, kCapabilityMinor, device);
-  driver->deviceName = name;
+  driver->deviceName = deviceName;
   driver->capability = 10 * major + minor;
   if (Error error = driver->check(f.cuDevicePrimaryCtxRetain(&context, device),
                                   "making a context"))
