@@ -41,7 +41,7 @@ func.func @attention(%q: {q}, %k: {kv}, %v: {kv}) -> ({types}) {{
 """
 
 
-class Session:
+class Workplace:
     def __init__(self, folder):
         self.folder = folder
 
@@ -72,26 +72,26 @@ class Session:
 
 
 @pytest.fixture
-def session(tmp_path):
-    return Session(tmp_path)
+def place(tmp_path):
+    return Workplace(tmp_path)
 
 
-def test_any_function_runs_on_files(session):
+def test_any_function_runs_on_files(place):
     x, y = np.arange(6, dtype=np.float32).reshape(2, 3), np.full((2, 3), 10, np.float32)
-    out = session.path("sum.npy"), session.path("x.npy")
-    text = session.succeed(ADD, session.save("a.npy", x), session.save("b.npy", y), f"--out=0={out[0]}", f"--out=1={out[1]}")
+    out = place.path("sum.npy"), place.path("x.npy")
+    text = place.succeed(ADD, place.save("a.npy", x), place.save("b.npy", y), f"--out=0={out[0]}", f"--out=1={out[1]}")
     assert "takes 2x3xf32, 2x3xf32; gives 2x3xf32, 2x3xf32" in text
     assert f"Wrote result 0 to {out[0]}" in text
     assert np.array_equal(np.load(out[0]), x + y)
     assert np.array_equal(np.load(out[1]), x)
-    assert np.array_equal(np.load(session.path("a.npy")), x)
+    assert np.array_equal(np.load(place.path("a.npy")), x)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 7])
-def test_open_sizes_come_from_files(session, rows):
+def test_open_sizes_come_from_files(place, rows):
     x = np.random.default_rng(rows).standard_normal((rows, 3)).astype(np.float32)
-    session.succeed(OPEN, session.save("x.npy", x), f"--out=0={session.path('y.npy')}")
-    assert np.array_equal(np.load(session.path("y.npy")), x + x)
+    place.succeed(OPEN, place.save("x.npy", x), f"--out=0={place.path('y.npy')}")
+    assert np.array_equal(np.load(place.path("y.npy")), x + x)
 
 
 @pytest.mark.parametrize(
@@ -102,36 +102,36 @@ def test_open_sizes_come_from_files(session, rows):
         (np.zeros((3, 2), np.float32).T, "it is in Fortran order; save it with numpy.ascontiguousarray"),
     ],
 )
-def test_files_must_fit(session, array, message):
-    argument = session.save("a.npy", array)
-    assert session.fail(ADD, argument, argument).strip() == f"vcattn-run: error: {session.path('a.npy')}: {message}"
+def test_files_must_fit(place, array, message):
+    argument = place.save("a.npy", array)
+    assert place.fail(ADD, argument, argument).strip() == f"vcattn-run: error: {place.path('a.npy')}: {message}"
 
 
-def test_truncated_file(session):
-    argument = session.save("a.npy", np.zeros((2, 3), np.float32))
-    data = session.path("a.npy").read_bytes()
-    session.path("a.npy").write_bytes(data[:-1])
-    assert "it has 23 bytes of data, but its shape needs 24" in session.fail(ADD, argument, argument)
+def test_truncated_file(place):
+    argument = place.save("a.npy", np.zeros((2, 3), np.float32))
+    data = place.path("a.npy").read_bytes()
+    place.path("a.npy").write_bytes(data[:-1])
+    assert "it has 23 bytes of data, but its shape needs 24" in place.fail(ADD, argument, argument)
 
 
-def test_unwritable_output(session):
-    argument = session.save("a.npy", np.zeros((2, 3), np.float32))
-    message = session.fail(ADD, argument, argument, f"--out=0={session.path('none')}/y.npy")
+def test_unwritable_output(place):
+    argument = place.save("a.npy", np.zeros((2, 3), np.float32))
+    message = place.fail(ADD, argument, argument, f"--out=0={place.path('none')}/y.npy")
     assert "none/y.npy: No such file or directory" in message
 
 
-def test_cuda_needs_a_driver(session):
+def test_cuda_needs_a_driver(place):
     if Path("/dev/nvidiactl").exists():
         pytest.skip("this machine has a GPU")
-    message = session.fail(attention("1x1x64x128", "1x1x64x128"), "--device=cuda")
+    message = place.fail(attention("1x1x64x128", "1x1x64x128"), "--device=cuda")
     assert "libcuda" in message
 
 
 # From here on the whole method runs.
 
 
-def test_report_says_what_ran(session):
-    text = session.succeed(attention(), "--input=gaussian", "--repeat=1")
+def test_report_says_what_ran(place):
+    text = place.succeed(attention(), "--input=gaussian", "--repeat=1")
     assert "attention of 300 queries to 300 keys, 4 heads (2 for keys and values), head dimension 64, bf16, scale 0.125" in text
     for step in (
         "mean over all tokens subtracted",
@@ -146,8 +146,8 @@ def test_report_says_what_ran(session):
         assert step in text
 
 
-def test_steps_can_be_switched_off(session):
-    report = session.json(attention(), "--no-smooth-keys", "--no-smooth-values", "--cast=exact", "--scores=f8E4M3FN", "--repeat=0")
+def test_steps_can_be_switched_off(place):
+    report = place.json(attention(), "--no-smooth-keys", "--no-smooth-values", "--cast=exact", "--scores=f8E4M3FN", "--repeat=0")
     assert report["method"] == dict(
         center_keys=False, hadamard=False, clusters=0, iterations=0, block_means=False,
         attentions=1, scores="f8E4M3FN", values="f8E4M3FN", cast="exact",
@@ -155,8 +155,8 @@ def test_steps_can_be_switched_off(session):
     assert report["runs"][0]["calls"] == 1
 
 
-def test_without_the_method_attention_is_exact(session):
-    report = session.json(attention(element="f32"), "--no-method", "--repeat=0")
+def test_without_the_method_attention_is_exact(place):
+    report = place.json(attention(element="f32"), "--no-method", "--repeat=0")
     assert report["runs"][0]["relative_l2_error"] < 1e-6
     assert "scores" not in report["method"]
 
@@ -165,8 +165,8 @@ def test_without_the_method_attention_is_exact(session):
 LIMITS = dict(gaussian=0.045, clustered=0.025, outliers=0.05, constant=0.003)
 
 
-def test_all_kinds_are_within_their_error(session):
-    report = session.json(attention("1x1x2048x64", "1x1x2048x64"), "--input=all", "--repeat=0")
+def test_all_kinds_are_within_their_error(place):
+    report = place.json(attention("1x1x2048x64", "1x1x2048x64"), "--input=all", "--repeat=0")
     errors = {run["input"]: run["relative_l2_error"] for run in report["runs"]}
     assert errors.keys() == LIMITS.keys()
     assert all(errors[kind] < limit for kind, limit in LIMITS.items()), errors
@@ -181,46 +181,46 @@ def test_the_example_keeps_what_readme_promises():
     assert errors["gaussian"] <= 0.045 and errors["clustered"] <= 0.015 and errors["constant"] <= 0.003, errors
 
 
-def test_same_seed_same_bits(session):
-    paths = [session.path(f"{i}.npy") for i in range(3)]
+def test_same_seed_same_bits(place):
+    paths = [place.path(f"{i}.npy") for i in range(3)]
     for path, seed in zip(paths, (5, 5, 6)):
-        session.succeed(attention(), f"--seed={seed}", f"--out=0={path}", "--repeat=0", "--rows=0")
+        place.succeed(attention(), f"--seed={seed}", f"--out=0={path}", "--repeat=0", "--rows=0")
     first, again, other = map(np.load, paths)
     assert np.array_equal(first, again) and not np.array_equal(first, other)
 
 
-def test_log_sum_exp_is_compared(session):
-    report = session.json(attention(lse="1x4x300"), "--repeat=0")
+def test_log_sum_exp_is_compared(place):
+    report = place.json(attention(lse="1x4x300"), "--repeat=0")
     assert report["runs"][0]["log_sum_exp_error"] < 0.1
 
 
-def test_layouts_and_causality(session):
+def test_layouts_and_causality(place):
     attributes = ", layout = #vcattn.layout<bthd>, causal = #vcattn.causality<bottom_right>"
-    report = session.json(attention("1x300x4x64", "1x300x2x64", attributes=attributes), "--repeat=0")
+    report = place.json(attention("1x300x4x64", "1x300x2x64", attributes=attributes), "--repeat=0")
     assert report["attention"]["layout"] == "bthd" and report["attention"]["causal"] == "bottom_right"
     assert report["runs"][0]["relative_l2_error"] < 0.08
 
 
-def test_open_sizes_are_given_by_name(session):
+def test_open_sizes_are_given_by_name(place):
     module = attention("1x4x?x64", "1x2x?x64")
-    report = session.json(module, "--sizes=Nq=100,Nk=129", "--repeat=0")
+    report = place.json(module, "--sizes=Nq=100,Nk=129", "--repeat=0")
     assert (report["attention"]["queries"], report["attention"]["keys"]) == (100, 129)
     assert report["runs"][0]["relative_l2_error"] < 0.08
 
 
-def test_nan_is_reported(session):
+def test_nan_is_reported(place):
     rng = np.random.default_rng(0)
     q, k, v = (rng.standard_normal(s).astype(np.float32) for s in ((1, 4, 300, 64), (1, 2, 300, 64), (1, 2, 300, 64)))
     q[0, 1, 7, 3] = np.nan
-    arguments = [session.save(f"{n}.npy", x) for n, x in zip("qkv", (q, k, v))]
-    text = session.succeed(attention(element="f32"), *arguments, "--repeat=0")
+    arguments = [place.save(f"{n}.npy", x) for n, x in zip("qkv", (q, k, v))]
+    text = place.succeed(attention(element="f32"), *arguments, "--repeat=0")
     assert "files: 1 elements of the inputs are NaN or infinite" in text
     assert "files: 64 elements of the results are NaN or infinite" in text
     assert "where exact attention is not" not in text
 
 
-def test_files_that_disagree(session):
+def test_files_that_disagree(place):
     module = attention("1x4x?x64", "1x2x?x64", "f32")
     shapes = (1, 4, 10, 64), (1, 2, 20, 64), (1, 2, 21, 64)
-    arguments = [session.save(f"{i}.npy", np.zeros(s, np.float32)) for i, s in enumerate(shapes)]
-    assert "arguments disagree: argument 2 has Nk = 21, another one 20" in session.fail(module, *arguments)
+    arguments = [place.save(f"{i}.npy", np.zeros(s, np.float32)) for i, s in enumerate(shapes)]
+    assert "arguments disagree: argument 2 has Nk = 21, another one 20" in place.fail(module, *arguments)

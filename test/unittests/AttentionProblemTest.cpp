@@ -34,8 +34,7 @@ static uint64_t hash(const HostTensor &tensor) {
 }
 
 TEST(Generators, KeepTheirBits) {
-  // These figures may only change together with a note in docs/Testing.md:
-  // published errors refer to them.
+  // The errors in docs/Benchmarks.md refer to these inputs.
   AttentionProblem problem = makeProblem();
   uint64_t want[] = {3638120240165272953u, 15818668461422618903u,
                      6963531475042362147u, 14671171618575669409u};

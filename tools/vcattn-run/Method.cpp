@@ -99,7 +99,8 @@ MethodSummary vcattn::run::summarizeMethod(Operation *root) {
                                " clusters of like values (k-means, " +
                                Twine(found.iterations) + " rounds)");
   if (found.means)
-    add("values", "mean of each block of 128 taken out, added back exactly");
+    add("values",
+        "mean of each block of 128 taken out, added back after the product");
   if (!found.quantized.empty())
     addQuantized(found.quantized.front(), summary);
   if (found.exact)
