@@ -10,6 +10,8 @@ import numpy as np
 
 DIM = TILE = 128
 KINDS = ("gaussian", "clustered", "constant")
+# Scores with a deviation of 3, and scores of some 100,000: probabilities of 0 and 1.
+MORE_KINDS = ("peaked", "huge")
 
 
 def mix(x):
@@ -80,6 +82,8 @@ class Case:
             v = np.float32(0.875) * centers[1][head, label] + np.float32(0.4375) * v
         if self.kind == "constant":
             v = 1 + np.float32(0.125) * v
+        if self.kind in MORE_KINDS:
+            q = np.float32(3 if self.kind == "peaked" else 1e5) * q
         return [self.order(to_bf16(x)) for x in (q, k, v)]
 
     def sizes(self, heads, tokens, dim=DIM):
@@ -128,8 +132,14 @@ def cases():
             for query_heads, key_heads, queries in ((2, 2, keys), (4, 1, 200), (8, 1, 77)):
                 seed += 1
                 yield Case(layout, scores, query_heads, key_heads, queries, keys, KINDS[seed % 3], seed)
-        seed += 1
-        yield Case(layout, scores, 1, 1, 512, 75600, "constant" if scores == "i8" else "gaussian", seed)
+        # Among scores of 100,000 the largest is a matter of rounding, unless it is exact.
+        for kind in MORE_KINDS if scores == "i8" else MORE_KINDS[:1]:
+            seed += 1
+            yield Case(layout, scores, 2, 2, 300, 1000, kind, seed)
+        for query_heads, key_heads, queries in ((1, 1, 512), (4, 1, 128), (8, 1, 64)):
+            seed += 1
+            kind = "constant" if scores == "i8" and query_heads == 1 else "gaussian"
+            yield Case(layout, scores, query_heads, key_heads, queries, 75600, kind, seed)
 
 
 BLOCK = 4096
