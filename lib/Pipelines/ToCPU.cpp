@@ -30,7 +30,8 @@ static void addCleanup(OpPassManager &pm) {
 /// Tensors to buffers, results to out-params where shapes allow it.
 static void addBufferization(OpPassManager &pm) {
   pm.addPass(createVCAttnDecomposeForBufferization());
-  // Elementwise arith and math ops on tensors, which may stand beside attention.
+  // Elementwise arith and math ops on tensors, which may stand beside
+  // attention.
   pm.addPass(createConvertElementwiseToLinalgPass());
   addCleanup(pm);
   pm.addPass(createVCAttnProtectArguments());

@@ -6,8 +6,8 @@
 |*                                                                            *|
 |*===----------------------------------------------------------------------===*|
 |*                                                                            *|
-|* A small layer over the CUDA driver, which it loads when first needed, as    *|
-|* libcuda.so.1 or what the environment's VCATTN_LIBCUDA names instead. The    *|
+|* A small layer over the CUDA driver, which it loads when first needed, as *|
+|* libcuda.so.1 or what the environment's VCATTN_LIBCUDA names instead. The *|
 |* first part is for callers of compiled functions; the second is called by   *|
 |* the code that vcattn generates and changes with VCATTN_RUNTIME_ABI.        *|
 |*                                                                            *|

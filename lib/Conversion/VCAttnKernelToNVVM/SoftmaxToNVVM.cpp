@@ -71,8 +71,8 @@ static Value maxF32(KernelBuilder &b, Value x, Value y) {
 static Value saturate(KernelBuilder &b, Value pair) {
   auto type = cast<VectorType>(pair.getType());
   APFloat largest(APFloat::IEEEhalf(), APInt(16, kMaxCode));
-  Value limit = LLVM::ConstantOp::create(
-      b, type, SplatElementsAttr::get(type, largest));
+  Value limit =
+      LLVM::ConstantOp::create(b, type, SplatElementsAttr::get(type, largest));
   return LLVM::MinimumOp::create(b, pair, limit);
 }
 

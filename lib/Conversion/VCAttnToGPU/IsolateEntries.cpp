@@ -49,7 +49,8 @@ private:
     if (entries.empty())
       return module.emitError("holds no attention that could be compiled");
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-    auto inner = ModuleOp::create(builder, module.getLoc(), vcattn::kEntriesModuleName);
+    auto inner =
+        ModuleOp::create(builder, module.getLoc(), vcattn::kEntriesModuleName);
     for (func::FuncOp entry : entries) {
       entry->setAttr(vcattn::kEntryAttrName, builder.getUnitAttr());
       auto uses = SymbolTable::getSymbolUses(entry, module);

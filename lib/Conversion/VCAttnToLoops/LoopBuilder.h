@@ -125,8 +125,8 @@ public:
                                     body,
                                 int64_t step = 1);
 
-  /// Calls `body` with the offsets 0, step, 2 * step ... below `bound`: unrolled
-  /// up to `maxUnrolled` times, else in an scf.for.
+  /// Calls `body` with the offsets 0, step, 2 * step ... below `bound`:
+  /// unrolled up to `maxUnrolled` times, else in an scf.for.
   llvm::SmallVector<Value>
   steps(int64_t bound, int64_t step, mlir::ArrayRef<Value> inits,
         llvm::function_ref<llvm::SmallVector<Value>(

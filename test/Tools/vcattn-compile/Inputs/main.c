@@ -7,8 +7,10 @@
 int main(void) {
   enum { N = 1000 };
   char *memory = aligned_alloc(256, 1 << 24);
-  vcattn_memref_4 q = {memory, memory, 0, {1, 2, N, 128}, {2 * N * 128, N * 128, 128, 1}};
-  vcattn_memref_4 codes = {memory, memory, 0, {1, 2, N, 128}, {2 * N * 128, N * 128, 128, 1}};
+  vcattn_memref_4 q = {
+      memory, memory, 0, {1, 2, N, 128}, {2 * N * 128, N * 128, 128, 1}};
+  vcattn_memref_4 codes = {
+      memory, memory, 0, {1, 2, N, 128}, {2 * N * 128, N * 128, 128, 1}};
   vcattn_memref_3 scales = {memory, memory, 0, {1, 2, N}, {2 * N, N, 1}};
   int64_t size = prepare_workspace_size(&q, &codes, &scales);
   printf("workspace %lld\n", (long long)size);
