@@ -21,7 +21,7 @@ ScheduleAttr vcattn::getDefaultSchedule(TargetAttr target, int64_t headDim,
   return ScheduleAttr::get(
       target.getContext(), /*tile_q=*/128, /*tile_k=*/128, /*stages=*/4,
       /*consumers=*/2, /*producer_registers=*/24, /*consumer_registers=*/240,
-      /*ping_pong=*/true, /*promotion=*/32);
+      /*ping_pong=*/true, /*promotion=*/16);
 }
 
 int64_t vcattn::getSharedMemoryBytes(ScheduleAttr schedule, int64_t headDim,

@@ -5,7 +5,7 @@
 
 // CHECK-LABEL: func @codes
 // CHECK: vcattn.quantized_attention
-// CHECK-SAME: schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+// CHECK-SAME: schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 16>
 // CHECK-SAME: target = #vcattn.target<"sm_90a">
 // OPTIONS-LABEL: func @codes
 // OPTIONS: stages = 3, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = false, promotion = 64>

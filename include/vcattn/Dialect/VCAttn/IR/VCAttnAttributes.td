@@ -115,7 +115,7 @@ def VCAttn_ScheduleAttr : VCAttn_Attr<"Schedule", "schedule"> {
     ```mlir
     #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2,
                      producer_registers = 24, consumer_registers = 240,
-                     ping_pong = true, promotion = 32>
+                     ping_pong = true, promotion = 16>
     ```
 
     The attribute alone is checked for sense; an op that carries it together
