@@ -85,9 +85,11 @@ def folder(tmp_path_factory):
     first_size = min(i for i, line in enumerate(packed.lines) if "tensor.dim" in line or "arith.constant" in line)
     pack = packed.function("pack", ["%arg0", "%arg1", "%arg2"], packed.lines[:first_size], operands)
     (folder / "pack.mlir").write_text(pack)
-    os.environ["VCATTN_LIBCUDA"] = str(folder / "driver.so")
-    os.environ["THREAD_CUDA_KERNELS"] = str(folder / "kernels.so")
-    return folder
+    # The driver for the tests of this file only: others share the process.
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("VCATTN_LIBCUDA", str(folder / "driver.so"))
+        environment.setenv("THREAD_CUDA_KERNELS", str(folder / "kernels.so"))
+        yield folder
 
 
 class Kept:
