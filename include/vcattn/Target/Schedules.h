@@ -24,6 +24,8 @@ inline constexpr int64_t kWarpgroupThreads = 128;
 inline constexpr int64_t kRowSumColumns = 8;
 /// Key tiles whose means one tile of packed means holds.
 inline constexpr int64_t kMeanTiles = 16;
+/// Edge of a core matrix of packed means, in channels and in tiles.
+inline constexpr int64_t kCoreEdge = 8;
 /// Tiles of means in flight.
 inline constexpr int64_t kMeanStages = 2;
 

@@ -52,8 +52,7 @@ private:
   Value firstPositions(Value counts);
 
   std::pair<Value, Value> tokensOfChunk(Value chunk) {
-    Value first = b.mul(chunk, b.index(kChunkTokens));
-    return {first, b.minS(b.add(first, b.index(kChunkTokens)), n.tokens)};
+    return b.tokensOfPart(chunk, kChunkTokens, n.tokens);
   }
   Value toIndex(Value a) {
     return arith::IndexCastOp::create(b, b.getIndexType(), a);
@@ -276,10 +275,9 @@ Value ClusterBuilder::firstPositions(Value counts) {
       {n.batch, n.heads}, {out}, [&](ArrayRef<Value> i, ArrayRef<Value> out) {
         Value zero = b.index(0);
         OpFoldResult one = b.getIndexAttr(1);
-        auto slice = b.slice(
-            out[0], {i[0], i[1], zero, zero},
-            {one, one, getAsOpFoldResult(chunks), b.getIndexAttr(clusters)},
-            /*keptDims=*/2);
+        auto slice = b.slice(out[0], {i[0], i[1], zero, zero},
+                             {one, one, chunks, b.getIndexAttr(clusters)},
+                             /*keptDims=*/2);
         slice.tensor = b.loop(
             zero, b.index(clusters), {slice.tensor, b.intConstant(i32, 0)},
             [&](Value cluster, ArrayRef<Value> carried) {

@@ -32,7 +32,7 @@ Lowered vcattn::lowerGatherMask(LoopBuilder &b, GatherMaskOp op) {
         LoopBuilder::Slice row = b.slice(
             out[0], {i[0], i[1], i[2], b.index(0)},
             {OpFoldResult(b.getIndexAttr(1)), OpFoldResult(b.getIndexAttr(1)),
-             OpFoldResult(b.getIndexAttr(1)), getAsOpFoldResult(keys)},
+             OpFoldResult(b.getIndexAttr(1)), OpFoldResult(keys)},
             /*keptDims=*/1);
         Value keyHead = arith::DivUIOp::create(b, i[1], group);
         row.tensor =

@@ -48,6 +48,12 @@ Value LoopBuilder::emptyLike(Value like, Type element) {
       *this, tensor::getMixedSizes(*this, getLoc(), like), element);
 }
 
+std::pair<Value, Value> LoopBuilder::tokensOfPart(Value part, int64_t size,
+                                                  Value tokens) {
+  Value first = mul(part, index(size));
+  return {first, minS(add(first, index(size)), tokens)};
+}
+
 Value LoopBuilder::extract(Value tensor, ArrayRef<Value> indices) {
   return tensor::ExtractOp::create(*this, tensor, indices);
 }
@@ -108,14 +114,20 @@ int64_t LoopBuilder::lanes(int64_t width) { return std::gcd(kLanes, width); }
 //===----------------------------------------------------------------------===//
 
 LoopBuilder::Slice LoopBuilder::slice(Value tensor, ArrayRef<Value> offsets,
-                                      ArrayRef<OpFoldResult> sizes,
+                                      ArrayRef<OpFoldResult> wantedSizes,
                                       int64_t keptDims) {
   auto type = cast<RankedTensorType>(tensor.getType());
+  // Sizes that are known belong into the type, whoever computed them.
+  SmallVector<OpFoldResult> sizes;
+  for (OpFoldResult size : wantedSizes) {
+    auto value = dyn_cast<Value>(size);
+    sizes.push_back(value ? getAsOpFoldResult(value) : size);
+  }
   auto asStatic = [](OpFoldResult size) {
     return getConstantIntValue(size).value_or(ShapedType::kDynamic);
   };
   SmallVector<int64_t> shape{asStatic(sizes.back())};
-  for (OpFoldResult size : llvm::reverse(sizes.drop_back()))
+  for (OpFoldResult size : llvm::reverse(ArrayRef(sizes).drop_back()))
     if (!isConstantIntValue(size, 1))
       shape.insert(shape.begin(), asStatic(size));
   // A kept dimension may turn out to have size 1.
@@ -126,7 +138,7 @@ LoopBuilder::Slice LoopBuilder::slice(Value tensor, ArrayRef<Value> offsets,
   Value result = tensor::ExtractSliceOp::create(
       *this, RankedTensorType::get(shape, type.getElementType()), tensor, at,
       sizes, steps);
-  return {result, at, SmallVector<OpFoldResult>(sizes)};
+  return {result, at, sizes};
 }
 
 LoopBuilder::Slice LoopBuilder::row(Value tensor, ArrayRef<Value> offsets,

@@ -70,6 +70,8 @@ public:
   Value empty(mlir::ArrayRef<Value> sizes, mlir::Type element);
   /// An uninitialized tensor with the sizes of `like`.
   Value emptyLike(Value like, mlir::Type element);
+  /// Tokens of part `part` when cut into parts of `size`: [first, second).
+  std::pair<Value, Value> tokensOfPart(Value part, int64_t size, Value tokens);
   /// The element at `indices`.
   Value extract(Value tensor, mlir::ArrayRef<Value> indices);
   Value insert(Value scalar, Value tensor, mlir::ArrayRef<Value> indices);

@@ -15,13 +15,6 @@
 using namespace mlir;
 using namespace vcattn;
 
-/// Tokens of block `block`: [first, second).
-static std::pair<Value, Value> tokensOfBlock(LoopBuilder &b, Value block,
-                                             Value tokens) {
-  Value first = b.mul(block, b.index(kBlockTokens));
-  return {first, b.minS(b.add(first, b.index(kBlockTokens)), tokens)};
-}
-
 /// The sums of each block of 128 tokens, [B, H, blocks, D]; divided by the
 /// number of tokens in the block if `divide`.
 static Value sumBlocks(LoopBuilder &b, Value input, Layout layout,
@@ -35,7 +28,7 @@ static Value sumBlocks(LoopBuilder &b, Value input, Layout layout,
       {n.batch, n.heads, blocks, b.index(n.dim / width)}, {sums},
       [&](ArrayRef<Value> i, ArrayRef<Value> out) {
         Value channel = b.mul(i[3], b.index(width));
-        auto [first, last] = tokensOfBlock(b, i[2], n.tokens);
+        auto [first, last] = b.tokensOfPart(i[2], kBlockTokens, n.tokens);
         auto vector = VectorType::get({lanes}, b.getF32Type());
         SmallVector<Value> zeros(width / lanes, b.floatConstant(vector, 0.0));
         SmallVector<Value> sum =

@@ -15,8 +15,6 @@ using namespace vcattn;
 
 /// The E4M3 code of 1.
 static constexpr int64_t kOne = 0x38;
-/// Edge of a core matrix.
-static constexpr int64_t kCoreEdge = 8;
 
 /// The key, within a tile, whose value stands in slot `slot` of a row.
 ///

@@ -14,9 +14,6 @@
 using namespace mlir;
 using namespace vcattn;
 
-/// The edge of a core matrix.
-static constexpr int64_t kCoreEdge = 8;
-
 LogicalResult PackValuesOp::inferReturnTypes(MLIRContext *,
                                              std::optional<Location>,
                                              Adaptor adaptor,
