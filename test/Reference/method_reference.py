@@ -69,6 +69,24 @@ def correct_lse(q, mean, lse, scale, layout="bhtd"):
         return np.where(lse == -np.inf, lse, lse + F32(scale) * dot)
 
 
+def merge_attention(partial, lses, layout="bhtd"):
+    """(result, lse) of attention to all keys from [shards, ...] results and lses of attention to shards, in float32."""
+    partial, lses = np.asarray(partial, F32), np.asarray(lses, F32)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        top = np.fmax.reduce(lses, 0, initial=F32(-np.inf))
+        weights = np.exp2(((lses - top) * F32(math.log2(math.e))).astype(np.float64)).astype(F32)
+        weights = np.where(lses == -np.inf, F32(0), weights)
+        total, acc = np.zeros_like(top), np.zeros(partial.shape[1:], F32)
+        for x, w in zip(partial, weights):
+            total = total + w
+            acc = fma32(as_layout(w[..., None], layout), x, acc)
+        empty = total == 0
+        log = np.log2(total.astype(np.float64)).astype(F32) * F32(math.log(2))
+        lse = np.where(empty, F32(-np.inf), top + log)
+        spread = as_layout(np.where(empty, F32(1), total)[..., None], layout)
+        return np.where(as_layout(empty[..., None], layout), F32(0), acc / spread), lse
+
+
 def hadamard(x):
     """x * H / sqrt(D) over the last dimension, D a power of two: log2(D) butterfly stages, one multiplication."""
     x = np.asarray(x, F32)

@@ -9,7 +9,7 @@
 
 One function per op, NumPy only:
 
-    center_keys  correct_lse  hadamard  cluster  gather_tokens  block_residual  quantize
+    center_keys  correct_lse  merge_attention  hadamard  cluster  gather_tokens  block_residual  quantize
     quantized_attention  pack_values  pack_means  attention (exact, FP64)
 
 Floats come in as float32 arrays (bf16 and f16 values are float32 values too),
@@ -37,6 +37,7 @@ from method_reference import (
     correct_lse,
     gather_tokens,
     hadamard,
+    merge_attention,
     quantize,
 )
 from number_formats import *  # noqa: F401,F403

@@ -171,6 +171,7 @@ Lowered lowerCluster(LoopBuilder &b, ClusterOp op);
 Lowered lowerPackValues(LoopBuilder &b, PackValuesOp op);
 Lowered lowerPackMeans(LoopBuilder &b, PackMeansOp op);
 Lowered lowerCorrectLse(LoopBuilder &b, CorrectLseOp op);
+Lowered lowerMergeAttention(LoopBuilder &b, MergeAttentionOp op);
 Lowered lowerAttention(LoopBuilder &b, AttentionOp op);
 Lowered lowerQuantizedAttention(LoopBuilder &b, QuantizedAttentionOp op);
 

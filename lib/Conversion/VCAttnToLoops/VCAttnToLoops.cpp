@@ -44,6 +44,9 @@ static std::optional<Lowered> lower(LoopBuilder &b, Operation *op,
       .Case([&](PackValuesOp op) { return Result(lowerPackValues(b, op)); })
       .Case([&](PackMeansOp op) { return Result(lowerPackMeans(b, op)); })
       .Case([&](CorrectLseOp op) { return Result(lowerCorrectLse(b, op)); })
+      .Case([&](MergeAttentionOp op) {
+        return Result(lowerMergeAttention(b, op));
+      })
       .Case([&](AttentionOp op) {
         return attention ? Result(lowerAttention(b, op)) : std::nullopt;
       })

@@ -230,3 +230,29 @@ func.func @quantize_micro_scales(%x: tensor<2x4x300x80xf32>) {
       : (tensor<2x4x300x80xf32>) -> (tensor<2x4x300x40xi8>, tensor<2x4x300xf32>)
   return
 }
+
+// -----
+
+func.func @merge_attention_lses(%x: tensor<3x2x4x8x16xf32>, %l: tensor<3x2x8x4xf32>) {
+  // expected-error @+1 {{'vcattn.merge_attention' op partial lse has shape 3x2x8x4, expected 3x2x4x8}}
+  %0 = vcattn.merge_attention %x, %l : (tensor<3x2x4x8x16xf32>, tensor<3x2x8x4xf32>) -> tensor<2x4x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @merge_attention_result(%x: tensor<3x2x4x8x16xf32>, %l: tensor<3x2x8x4xf32>) {
+  // expected-error @+1 {{'vcattn.merge_attention' op result has shape 2x8x4x16, expected 2x4x8x16}}
+  %0 = vcattn.merge_attention %x, %l {layout = #vcattn.layout<bthd>}
+      : (tensor<3x2x4x8x16xf32>, tensor<3x2x8x4xf32>) -> tensor<2x8x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @merge_attention_lse(%x: tensor<3x2x4x8x16xf32>, %l: tensor<3x2x4x8xf32>) {
+  // expected-error @+1 {{'vcattn.merge_attention' op lse has shape 2x4x9, expected 2x4x8}}
+  %0:2 = vcattn.merge_attention %x, %l
+      : (tensor<3x2x4x8x16xf32>, tensor<3x2x4x8xf32>) -> (tensor<2x4x8x16xf32>, tensor<2x4x9xf32>)
+  return
+}

@@ -96,3 +96,15 @@ func.func @quantize(%x: tensor<2x4x300x80xf32>, %m: tensor<2x4x3x80xf32>, %y: te
       : (tensor<?x?x4x80xf32>) -> (tensor<?x?x4x40xi8>, tensor<?x4x?xf32>, tensor<?x?x4x5xf8E4M3FN>)
   return
 }
+
+// CHECK-LABEL: func @merge_attention(
+// CHECK: vcattn.merge_attention %{{.*}}, %{{.*}} : (tensor<3x2x4x300x80xf32>, tensor<3x2x4x300xf32>) -> tensor<2x4x300x80xbf16>
+// CHECK: vcattn.merge_attention %{{.*}}, %{{.*}} {layout = #vcattn.layout<bthd>} : (tensor<?x2x?x4x80xf16>, tensor<?x2x4x?xf32>) -> (tensor<2x?x4x80xf16>, tensor<2x4x?xf32>)
+func.func @merge_attention(%x: tensor<3x2x4x300x80xf32>, %l: tensor<3x2x4x300xf32>,
+                           %y: tensor<?x2x?x4x80xf16>, %m: tensor<?x2x4x?xf32>) {
+  %0 = vcattn.merge_attention %x, %l
+      : (tensor<3x2x4x300x80xf32>, tensor<3x2x4x300xf32>) -> tensor<2x4x300x80xbf16>
+  %1:2 = vcattn.merge_attention %y, %m {layout = #vcattn.layout<bthd>}
+      : (tensor<?x2x?x4x80xf16>, tensor<?x2x4x?xf32>) -> (tensor<2x?x4x80xf16>, tensor<2x4x?xf32>)
+  return
+}

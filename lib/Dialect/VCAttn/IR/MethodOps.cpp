@@ -61,6 +61,23 @@ LogicalResult CorrectLseOp::verify() {
   return success();
 }
 
+LogicalResult MergeAttentionOp::verify() {
+  auto partial = cast<RankedTensorType>(getPartial().getType());
+  // Without its first dimension it is a tensor of tokens.
+  TokenShape shape = TokenShape::get(
+      partial.clone(partial.getShape().drop_front()), getLayout());
+  SmallVector<int64_t> lse = {shape.batch, shape.heads, shape.tokens};
+  SmallVector<int64_t> lses = {partial.getDimSize(0)};
+  llvm::append_range(lses, lse);
+  if (failed(
+          verifyShape(*this, "partial lse", getPartialLse().getType(), lses)) ||
+      failed(verifyShape(*this, "result", getResult().getType(),
+                         partial.getShape().drop_front())))
+    return failure();
+  return getLse() ? verifyShape(*this, "lse", getLse().getType(), lse)
+                  : success();
+}
+
 LogicalResult HadamardOp::inferReturnTypes(MLIRContext *,
                                            std::optional<Location>,
                                            Adaptor adaptor,

@@ -60,6 +60,39 @@ def VCAttn_CorrectLseOp : VCAttn_MethodOp<"correct_lse"> {
   let hasVerifier = 1;
 }
 
+def VCAttn_MergeAttentionOp : VCAttn_Op<"merge_attention", [Pure]> {
+  let summary = "Attention to all keys from attention to shards of them";
+  let description = [{
+    Merges the results of n attentions of the same queries to n disjoint shards
+    of keys and values, by their log-sum-exps: with top the largest lse_s of a
+    query and w_s = exp(lse_s - top),
+
+    result = sum_s w_s partial_s / sum_s w_s, lse = top + log(sum_s w_s),
+
+    in FP32, sums over s in order from 0 (docs/Numerics.md). Shards come
+    stacked along a first dimension. A shard in which a query saw no key (an lse
+    of -inf) weighs nothing; if all are such, the result is 0 and -inf.
+
+    Log-sum-exps have to be those of scores that all shards share: where keys
+    were centred shard by shard, after `vcattn.correct_lse`.
+
+    ```mlir
+    %out, %lse = vcattn.merge_attention %partial, %lses
+        : (tensor<4x1x8x64x128xf32>, tensor<4x1x8x64xf32>)
+        -> (tensor<1x8x64x128xbf16>, tensor<1x8x64xf32>)
+    ```
+  }];
+  let arguments = (ins
+    Arg<TensorRankOf<[F16, BF16, F32], [5]>, "the shards' results, each in `layout`">:$partial,
+    Arg<4DTensorOf<[F32]>, "[shards, B, H, queries]">:$partial_lse,
+    DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
+  let results = (outs
+    Res<VCAttn_FloatTensor, "attention to all keys, in `layout`">:$result,
+    Res<Optional<VCAttn_LseTensor>, "its log-sum-exp, if asked for">:$lse);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
 def VCAttn_HadamardOp : VCAttn_MethodOp<"hadamard", [
     SameOperandsAndResultShape]> {
   let summary = "Rotate the head dimension by the normalized Hadamard matrix";
