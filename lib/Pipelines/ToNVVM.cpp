@@ -41,6 +41,9 @@ static void addTensorPasses(OpPassManager &pm, const ToNVVMOptions &options) {
   schedule.target = options.target;
   pm.addPass(createSchedule(schedule));
   pm.addPass(createPackOperands());
+  SplitKeysOptions split;
+  split.keys = options.splitKeys;
+  pm.addPass(createSplitKeys(split));
   pm.addPass(createVCAttnIsolateEntries());
 }
 
@@ -78,9 +81,11 @@ static void addKernels(OpPassManager &pm) {
 }
 
 /// Kernels to the NVVM and LLVM dialects.
-static void addDeviceLowering(OpPassManager &pm) {
+static void addDeviceLowering(OpPassManager &pm, const ToNVVMOptions &options) {
   auto &kernels = pm.nest<gpu::GPUModuleOp>();
-  kernels.addPass(createConvertVCAttnKernelToNVVM());
+  ConvertVCAttnKernelToNVVMOptions kernelOptions;
+  kernelOptions.debugWaits = options.debugWaits;
+  kernels.addPass(createConvertVCAttnKernelToNVVM(kernelOptions));
   kernels.addPass(createVCAttnExpandNarrowFloats());
   kernels.addPass(createVCAttnUnrollTransfers());
   kernels.addPass(createConvertVectorToSCFPass());
@@ -112,7 +117,7 @@ void vcattn::buildToNVVMPipeline(OpPassManager &pm,
   OpPassManager &entries = pm.nest<ModuleOp>();
   addBufferization(entries, options);
   addKernels(entries);
-  addDeviceLowering(entries);
+  addDeviceLowering(entries, options);
   addHostLowering(entries);
   pm.addPass(createVCAttnIsolateEntries({/*undo=*/true}));
 }

@@ -237,6 +237,8 @@ static LogicalResult compileForGPU(ModuleOp module,
   pipeline.target = options.target;
   pipeline.method = options.runMethod;
   setOptions(pipeline, options.method);
+  pipeline.splitKeys = options.splitKeys;
+  pipeline.debugWaits = options.debugWaits;
   buildToNVVMPipeline(passes, pipeline);
   if (failed(passes.run(module)))
     return failure();

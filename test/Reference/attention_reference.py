@@ -21,6 +21,8 @@ MAX_CODE = 126  # largest finite E4M3 code, 448
 TIE_ABOVE_MAX = F32(464)  # what E4M3 would round to 448, ties to even, without saturation
 S8_BIAS = F32(12582912)  # 1.5 * 2^23, from which an integer score's accumulator starts
 CODE_UNITS = 8 * 1.4426950408889634  # 8 log2(e): code units per natural-logarithm unit of a score
+# Logarithm of the mean of decoded code / exponential, over an octave in which probability mass is spread evenly.
+LSE_BIAS = {"expcast": 0.0133315064, "exact": -0.0010132051}
 SUBNORMAL = F32(2.0**-24)  # an f16 subnormal's bits are its value times 2^24
 
 
@@ -126,7 +128,7 @@ def quantized_attention(
             scores, bias, a, keep[..., keys], None if added is None else added[..., keys], cast
         )
         state.add_tile(e4m3_decode(codes), value[:, :, keys], None if means is None else means[:, :, tile])
-    return state.finish(None if v_scale is None else v_scale[:, :, None], layout, result_type)
+    return state.finish(None if v_scale is None else v_scale[:, :, None], layout, result_type, cast)
 
 
 def stored_means(means, v_scale):
@@ -199,14 +201,15 @@ class _Rows:
             if means is not None:
                 self.acc = self.acc + row_sum[..., None].astype(np.float64) * means[:, :, None]
 
-    def finish(self, v_scale, layout, result_type):
+    def finish(self, v_scale, layout, result_type, cast):
         empty = self.l == 0
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             out = self.acc.astype(F32) / np.where(empty, F32(1), self.l)[..., None]
             out = out if v_scale is None else out * v_scale
             out = np.where(empty[..., None], F32(0), out)
             log = np.log2(self.l.astype(np.float64)).astype(F32)
-            lse = np.where(empty, F32(-np.inf), (self.m * F32(0.125) + log - F32(8)) * F32(math.log(2)))
+            octaves = self.m * F32(0.125) + log - F32(8 + LSE_BIAS[cast])
+            lse = np.where(empty, F32(-np.inf), octaves * F32(math.log(2)))
         cat = lambda parts, last: np.concatenate(parts, -1) if parts else np.zeros((*self.m.shape, 0), last)
         raised = cat([r[..., None] for r in self.raised], bool)
         return QuantizedAttention(

@@ -68,6 +68,17 @@ static cl::opt<bool>
     embedPTX("embed-ptx",
              cl::desc("Put PTX instead of a cubin into objects and libraries"),
              cl::cat(category));
+static cl::opt<int64_t> splitKeys(
+    "split-keys", cl::value_desc("n"), cl::init(0),
+    cl::desc("Keys that one unit of a kernel's work handles, a multiple of "
+             "2048, so that few queries use the whole chip (default: by the "
+             "shapes, where they are known; -1: all keys)"),
+    cl::cat(category));
+static cl::opt<bool> debugWaits(
+    "debug-waits",
+    cl::desc("Make kernels trap, instead of hanging, in waits that take "
+             "seconds"),
+    cl::cat(category));
 static cl::opt<std::string> cpu(
     "cpu", cl::value_desc("name"), cl::init("native"),
     cl::desc("Processor that --target=cpu compiles for, as clang's -mcpu has "
@@ -146,6 +157,8 @@ int main(int argc, char **argv) {
   options.runMethod = method.runsMethod();
   options.cpu = cpu;
   options.embedPTX = embedPTX;
+  options.splitKeys = splitKeys;
+  options.debugWaits = debugWaits;
   options.ptxas = ptxas;
   options.compiler = compiler;
   std::optional<EmitKind> kind = getKind(output);

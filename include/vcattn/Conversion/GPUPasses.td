@@ -98,7 +98,6 @@ def VCAttnGPUInterface : Pass<"vcattn-gpu-interface", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect",
-                           "::mlir::cf::ControlFlowDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::tensor::TensorDialect"];
   let statistics = [
@@ -398,7 +397,17 @@ def ConvertVCAttnKernelToNVVM
     %0 = llvm.inline_asm has_side_effects "wgmma.wait_group.sync.aligned 1;",
         "=r,...,0,..." %r0, ... : (i32, ...) -> !llvm.struct<(i32, ...)>
     ```
+
+    With `debug-waits`, a thread that has waited for 2^33 clock cycles (some
+    seconds) at an mbarrier traps, which ends the kernel with an error. It says
+    nothing first: a call in a kernel makes ptxas serialize its products. Turns,
+    which consumers take by named barriers, cannot be bounded; a consumer waits
+    there for the other one only, which is at an mbarrier or traps.
   }];
+  let options = [
+    Option<"debugWaits", "debug-waits", "bool", "false",
+           "Trap in waits that take seconds">,
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::LLVM::LLVMDialect",
                            "::mlir::memref::MemRefDialect",

@@ -63,6 +63,15 @@ struct ToNVVMOptions : public MethodOptionsBase<ToNVVMOptions> {
       llvm::cl::desc("Channels that one thread of a preprocessing kernel "
                      "handles, where it can; 0: all of them"),
       llvm::cl::init(16)};
+  Option<int64_t> splitKeys{
+      *this, "split-keys",
+      llvm::cl::desc("Keys that one unit of work handles, as "
+                     "vcattn-split-keys has it"),
+      llvm::cl::init(0)};
+  Option<bool> debugWaits{
+      *this, "debug-waits",
+      llvm::cl::desc("Trap in kernels' waits that take seconds"),
+      llvm::cl::init(false)};
 };
 
 /// From tensors at any level to kernels in the NVVM dialect, in one gpu.module,

@@ -40,6 +40,11 @@ struct CompileOptions {
   /// Embed PTX instead of a cubin, which takes no ptxas; the driver compiles it
   /// when it is first used.
   bool embedPTX = false;
+  /// Keys that one unit of a kernel's work handles, as vcattn-split-keys has
+  /// it.
+  int64_t splitKeys = 0;
+  /// Kernels trap in waits that take seconds.
+  bool debugWaits = false;
   /// Programs to run instead of those that are found.
   std::string ptxas, compiler;
 };

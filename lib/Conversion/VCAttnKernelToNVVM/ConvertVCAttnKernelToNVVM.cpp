@@ -76,6 +76,8 @@ static LogicalResult checkOp(Operation *op) {
 namespace {
 struct ConvertVCAttnKernelToNVVM
     : vcattn::impl::ConvertVCAttnKernelToNVVMBase<ConvertVCAttnKernelToNVVM> {
+  using ConvertVCAttnKernelToNVVMBase::ConvertVCAttnKernelToNVVMBase;
+
   void runOnOperation() override {
     SharedMemoryLayout layout;
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
@@ -86,7 +88,7 @@ struct ConvertVCAttnKernelToNVVM
     TypeConverter converter;
     addTypeConversions(converter);
     RewritePatternSet patterns(context);
-    populatePipelinePatterns(converter, patterns, layout);
+    populatePipelinePatterns(converter, patterns, layout, debugWaits);
     populateCopyPatterns(converter, patterns);
     populateMmaPatterns(converter, patterns);
     populateSoftmaxPatterns(converter, patterns);

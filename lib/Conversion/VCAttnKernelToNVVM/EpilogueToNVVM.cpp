@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "vcattn/Conversion/LogSumExp.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
 
 using namespace mlir;
@@ -57,7 +58,7 @@ struct NormalizeAndStorePattern : OpConversionPattern<NormalizeAndStoreOp> {
       inner.setInsertionPointToStart(&store.getThenRegion().front());
       storeRow(inner, op, adaptor, values, r, row);
       if (op.getLse())
-        storeLogSumExp(inner, adaptor, sums[r], maximum[r], row);
+        storeLogSumExp(inner, op, adaptor, sums[r], maximum[r], row);
     }
     rewriter.eraseOp(op);
     return success();
@@ -74,9 +75,10 @@ private:
       for (unsigned c : {0, 1}) {
         Value channel = arith::AddIOp::create(
             b, lane, arith::ConstantIndexOp::create(b, 2 * i + c));
-        Value scale = memref::LoadOp::create(
-            b, adaptor.getValueScale(),
-            ValueRange{adaptor.getBatch(), adaptor.getValueHead(), channel});
+        Value scale =
+            memref::LoadOp::create(b, adaptor.getValueScale(),
+                                   ValueRange{adaptor.getValueBatch(),
+                                              adaptor.getValueHead(), channel});
         for (unsigned r = 0; r < kThreadRows; ++r) {
           Value &value = values[i + 2 * r + c];
           value = LLVM::FMulOp::create(b, value, inverses[r]);
@@ -159,8 +161,9 @@ private:
     }
   }
 
-  static void storeLogSumExp(KernelBuilder &b, OpAdaptor adaptor, Value sum,
-                             Value maximum, Value row) {
+  static void storeLogSumExp(KernelBuilder &b, NormalizeAndStoreOp op,
+                             OpAdaptor adaptor, Value sum, Value maximum,
+                             Value row) {
     Value isFirst = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq,
                                          b.quadLane(), b.i32(0));
     auto store = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
@@ -173,7 +176,7 @@ private:
             ValueRange(sum))
             .getResult(0);
     Value total = LLVM::FAddOp::create(b, octaves, log);
-    total = LLVM::FSubOp::create(b, total, b.f32(8));
+    total = LLVM::FSubOp::create(b, total, b.f32(getLseOffset(op.getCast())));
     Value lse = LLVM::FMulOp::create(b, total, b.f32(0.69314718055994530942));
     memref::StoreOp::create(
         b, lse, adaptor.getLse(),

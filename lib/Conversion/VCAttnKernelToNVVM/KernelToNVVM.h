@@ -109,6 +109,11 @@ public:
   mlir::Value address(mlir::Value memref, mlir::ValueRange indices);
 };
 
+/// Waits until the phase of that parity of an mbarrier is over; a thread traps
+/// that waits for seconds, if the wait `isBounded`.
+void emitWait(KernelBuilder &b, mlir::Value barrier, mlir::Value parity,
+              bool isBounded);
+
 /// A stage of a pipeline, for one use of it.
 struct Stage {
   mlir::Value data, full, empty;
@@ -121,7 +126,8 @@ struct Stage {
 
 void populatePipelinePatterns(const mlir::TypeConverter &converter,
                               mlir::RewritePatternSet &patterns,
-                              const SharedMemoryLayout &layout);
+                              const SharedMemoryLayout &layout,
+                              bool debugWaits);
 void populateCopyPatterns(const mlir::TypeConverter &converter,
                           mlir::RewritePatternSet &patterns);
 void populateMmaPatterns(const mlir::TypeConverter &converter,

@@ -20,8 +20,6 @@ using namespace mlir;
 using namespace vcattn;
 
 static constexpr StringLiteral kSharedMemoryName = "vcattn_shared_memory";
-/// How long a waiting thread may be suspended before it looks again, in ns.
-static constexpr int64_t kSuspendHint = 10000000;
 
 /// The start of the kernel's dynamic shared memory.
 static Value getSharedMemory(KernelBuilder &b, Operation *op) {
@@ -142,7 +140,9 @@ struct WarpSpecializePattern : OpConversionPattern<WarpSpecializeOp> {
 };
 
 struct AcquirePattern : OpConversionPattern<AcquireOp> {
-  using OpConversionPattern::OpConversionPattern;
+  AcquirePattern(const TypeConverter &converter, MLIRContext *context,
+                 bool debugWaits)
+      : OpConversionPattern(converter, context), debugWaits(debugWaits) {}
 
   LogicalResult
   matchAndRewrite(AcquireOp op, OpAdaptor adaptor,
@@ -153,15 +153,18 @@ struct AcquirePattern : OpConversionPattern<AcquireOp> {
     // Use n waits for the n-th release; the wait for the zeroth, on the parity
     // opposite to a fresh barrier's, passes.
     Value before = LLVM::XOrOp::create(b, stage.parity, b.i32(1));
-    NVVM::MBarrierTryWaitParityOp::create(b, stage.empty, before,
-                                          b.i32(kSuspendHint));
+    emitWait(b, stage.empty, before, debugWaits);
     rewriter.eraseOp(op);
     return success();
   }
+
+  bool debugWaits;
 };
 
 struct WaitTilePattern : OpConversionPattern<WaitTileOp> {
-  using OpConversionPattern::OpConversionPattern;
+  WaitTilePattern(const TypeConverter &converter, MLIRContext *context,
+                  bool debugWaits)
+      : OpConversionPattern(converter, context), debugWaits(debugWaits) {}
 
   LogicalResult
   matchAndRewrite(WaitTileOp op, OpAdaptor adaptor,
@@ -169,11 +172,12 @@ struct WaitTilePattern : OpConversionPattern<WaitTileOp> {
     KernelBuilder b(op.getLoc(), rewriter);
     Stage stage(b, op.getPipeline().getType(), adaptor.getPipeline(),
                 adaptor.getIndex());
-    NVVM::MBarrierTryWaitParityOp::create(b, stage.full, stage.parity,
-                                          b.i32(kSuspendHint));
+    emitWait(b, stage.full, stage.parity, debugWaits);
     rewriter.replaceOp(op, stage.data);
     return success();
   }
+
+  bool debugWaits;
 };
 
 struct ReleasePattern : OpConversionPattern<ReleaseOp> {
@@ -238,11 +242,13 @@ struct TurnPattern : OpConversionPattern<Op> {
 
 void vcattn::populatePipelinePatterns(const TypeConverter &converter,
                                       RewritePatternSet &patterns,
-                                      const SharedMemoryLayout &layout) {
+                                      const SharedMemoryLayout &layout,
+                                      bool debugWaits) {
   MLIRContext *context = patterns.getContext();
   patterns.add<SharedTilePattern, CreatePipelinePattern>(converter, context,
                                                          layout);
-  patterns.add<WarpSpecializePattern, AcquirePattern, WaitTilePattern,
-               ReleasePattern, TileRowsPattern, TurnPattern<TakeTurnOp>,
-               TurnPattern<PassTurnOp>>(converter, context);
+  patterns.add<AcquirePattern, WaitTilePattern>(converter, context, debugWaits);
+  patterns.add<WarpSpecializePattern, ReleasePattern, TileRowsPattern,
+               TurnPattern<TakeTurnOp>, TurnPattern<PassTurnOp>>(converter,
+                                                                 context);
 }

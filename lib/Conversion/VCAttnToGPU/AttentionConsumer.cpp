@@ -145,7 +145,7 @@ void ConsumerBuilder::build(TileBuilder &b, const WorkItem &work,
   item = work;
   firstUse = uses[1];
   firstMeanUse = uses[2];
-  last = b.sub(context.tiles, b.i32(1));
+  last = b.sub(item.tiles, b.i32(1));
   int64_t rows = rowsType.getRows();
   Value firstRow = b.add(item.query, b.toIndex(b.mul(consumer, b.i32(rows))));
   rowScales = LoadRowsOp::create(b, rowsType, a.queryScale, item.batch,
@@ -178,7 +178,7 @@ void ConsumerBuilder::build(TileBuilder &b, const WorkItem &work,
   state =
       runIf(b, isPositive(last), state, [&](TileBuilder &b, RowState state) {
         Value done = b.mul(last, b.i32(config.schedule.getTileK()));
-        Value valid = b.sub(b.toI32(a.keys), done);
+        Value valid = b.sub(b.toI32(item.keys), done);
         return step(b, state, last, Value(), Value(), valid);
       });
   state = runIf(b, endsGroup(last), state, [&](TileBuilder &b, RowState state) {
@@ -195,8 +195,9 @@ void ConsumerBuilder::build(TileBuilder &b, const WorkItem &work,
 
   Value result = MergeOp::create(b, state.accumulator, totals, state.promoted);
   NormalizeAndStoreOp::create(b, result, state.sum, state.maximum, a.valueScale,
-                              a.out, a.lse, item.batch, item.head, item.keyHead,
-                              firstRow, config.layout);
+                              a.out, a.lse, item.outBatch, item.head,
+                              item.batch, item.keyHead, firstRow, config.cast,
+                              config.layout);
 }
 
 void vcattn::buildConsumer(TileBuilder &b, const KernelContext &context,
@@ -213,7 +214,7 @@ void vcattn::buildConsumer(TileBuilder &b, const KernelContext &context,
       b, 3, [&](TileBuilder &b, const WorkItem &item, ValueRange uses) {
         builder.build(b, item, uses);
         return SmallVector<Value>{b.add(uses[0], b.i32(1)),
-                                  b.add(uses[1], context.tiles),
-                                  b.add(uses[2], context.getMeanTiles(b))};
+                                  b.add(uses[1], item.tiles),
+                                  b.add(uses[2], getMeanTiles(b, item))};
       });
 }

@@ -86,15 +86,34 @@ void KernelContext::forEachWorkItem(
         Value row = arith::DivUIOp::create(inner, item, queryTiles);
         WorkItem x;
         x.head = arith::RemUIOp::create(inner, row, heads);
-        x.batch = arith::DivUIOp::create(inner, row, heads);
+        x.outBatch = arith::DivUIOp::create(inner, row, heads);
+        setKeys(inner, x);
         x.keyHead = arith::DivUIOp::create(inner, x.head, ratio);
         x.query = inner.mul(tile, inner.index(config.schedule.getTileQ()));
         scf::YieldOp::create(inner, body(inner, x, state));
       });
 }
 
-Value KernelContext::getMeanTiles(TileBuilder &b) const {
-  return b.div(b.add(tiles, b.i32(kMeanTiles - 1)), kMeanTiles);
+void KernelContext::setKeys(TileBuilder &b, WorkItem &item) const {
+  item.batch = item.outBatch;
+  item.tiles = tiles;
+  item.keys = arguments.keys;
+  if (config.splitKeys == 0)
+    return;
+  item.batch = arith::RemUIOp::create(b, item.outBatch, batches);
+  Value shard = arith::DivUIOp::create(b, item.outBatch, batches);
+  Value mostTiles = b.i32(config.splitKeys / config.schedule.getTileK());
+  item.firstTile = b.mul(b.toI32(shard), mostTiles);
+  item.tiles = b.min(b.sub(tiles, item.firstTile), mostTiles);
+  item.keys = b.sub(arguments.keys, b.mul(shard, b.index(config.splitKeys)));
+}
+
+Value vcattn::getMeanTiles(TileBuilder &b, const WorkItem &item) {
+  return b.div(b.add(item.tiles, b.i32(kMeanTiles - 1)), kMeanTiles);
+}
+
+Value vcattn::getKeyTile(TileBuilder &b, const WorkItem &item, Value tile) {
+  return item.firstTile ? b.add(item.firstTile, tile) : tile;
 }
 
 //===----------------------------------------------------------------------===//
@@ -174,13 +193,15 @@ gpu::GPUFuncOp vcattn::buildAttentionKernel(ImplicitLocOpBuilder &builder,
     return memref::DimOp::create(b, buffer, dim);
   };
   int64_t tileQ = schedule.getTileQ(), tileK = schedule.getTileK();
-  Value batches = sizeOf(a.queryScale, 0);
+  context.batches = sizeOf(a.queryScale, 0);
   context.heads = sizeOf(a.queryScale, 1);
   context.queryTiles =
       b.div(b.add(sizeOf(a.queryScale, 2), b.index(tileQ - 1)), tileQ);
   context.ratio =
       arith::DivUIOp::create(b, context.heads, sizeOf(a.valueScale, 1));
-  context.work = b.mul(b.mul(batches, context.heads), context.queryTiles);
+  // With shards of keys, outputs have a batch entry for each.
+  context.work =
+      b.mul(b.mul(sizeOf(a.out, kBatchDim), context.heads), context.queryTiles);
   context.tiles = b.toI32(b.div(b.add(a.keys, b.index(tileK - 1)), tileK));
 
   auto roles = WarpSpecializeOp::create(b, schedule.getProducerRegisters(),

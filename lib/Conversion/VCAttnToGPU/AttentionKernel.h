@@ -30,15 +30,19 @@ struct KernelConfig {
   /// is wanted, the log-sum-exp, in this order. Sizes are dynamic.
   llvm::SmallVector<mlir::MemRefType> buffers;
   bool hasLse;
+  SoftmaxCast cast;
   Layout layout;
   int64_t headDim, valueDim;
   ScheduleAttr schedule;
+  /// Keys of a work item, or 0 for all of them.
+  int64_t splitKeys;
 
   bool operator==(const KernelConfig &other) const {
     return code == other.code && buffers == other.buffers &&
-           hasLse == other.hasLse && layout == other.layout &&
-           headDim == other.headDim && valueDim == other.valueDim &&
-           schedule == other.schedule;
+           hasLse == other.hasLse && cast == other.cast &&
+           layout == other.layout && headDim == other.headDim &&
+           valueDim == other.valueDim && schedule == other.schedule &&
+           splitKeys == other.splitKeys;
   }
 };
 
@@ -69,11 +73,17 @@ struct KernelPipelines {
   mlir::Value totals;
 };
 
-/// One unit of work: a tile of queries of one head.
+/// One unit of work: a tile of queries of one head, and all keys or a shard.
 struct WorkItem {
   mlir::Value batch, head, keyHead;
+  /// Batch entry of the outputs; another one than `batch` in a later shard.
+  mlir::Value outBatch;
   /// First query of the tile.
   mlir::Value query;
+  /// First key tile, an i32; null if keys are not split.
+  mlir::Value firstTile;
+  /// Key tiles, an i32, and keys from the first tile on, an index.
+  mlir::Value tiles, keys;
 };
 
 /// Arithmetic on i32, in which tiles are counted, and index.
@@ -107,6 +117,8 @@ struct KernelContext {
   mlir::Value tiles;
   /// Queries, query heads, work items, and query heads per key head.
   mlir::Value queryTiles, heads, work, ratio;
+  /// Batch entries of the operands.
+  mlir::Value batches;
 
   /// Loops over this block's work items with i32 counters of which `body`
   /// returns the next values; they start at 0.
@@ -114,9 +126,16 @@ struct KernelContext {
                        llvm::function_ref<llvm::SmallVector<mlir::Value>(
                            TileBuilder &, const WorkItem &, mlir::ValueRange)>
                            body) const;
-  /// Uses that one work item makes of the pipeline of means.
-  mlir::Value getMeanTiles(TileBuilder &b) const;
+
+private:
+  /// Sets what `item` says about keys, and its batch entries.
+  void setKeys(TileBuilder &b, WorkItem &item) const;
 };
+
+/// Uses that one work item makes of the pipeline of means.
+mlir::Value getMeanTiles(TileBuilder &b, const WorkItem &item);
+/// A key tile's number among all, from that among the item's.
+mlir::Value getKeyTile(TileBuilder &b, const WorkItem &item, mlir::Value tile);
 
 void buildProducer(TileBuilder &b, const KernelContext &context);
 void buildConsumer(TileBuilder &b, const KernelContext &context,

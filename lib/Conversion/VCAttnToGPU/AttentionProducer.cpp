@@ -50,10 +50,11 @@ void vcattn::buildProducer(TileBuilder &b, const KernelContext &context) {
                             b.toI32(item.query)),
              p.queries, uses[0]);
         scf::ForOp::create(
-            b, b.i32(0), context.tiles, b.i32(1), ValueRange(),
-            [&](OpBuilder &nested, Location loc, Value tile, ValueRange) {
+            b, b.i32(0), item.tiles, b.i32(1), ValueRange(),
+            [&](OpBuilder &nested, Location loc, Value counter, ValueRange) {
               TileBuilder b(loc, nested);
-              Value use = b.add(uses[1], tile);
+              Value use = b.add(uses[1], counter);
+              Value tile = getKeyTile(b, item, counter);
               Value token = b.mul(tile, b.i32(config.schedule.getTileK()));
               load(b, a.keyMap,
                    getCoordinates(b, config.layout, batch, keyHead, token),
@@ -64,7 +65,8 @@ void vcattn::buildProducer(TileBuilder &b, const KernelContext &context) {
                   b, startsGroup, [&](OpBuilder &nested, Location loc) {
                     TileBuilder b(loc, nested);
                     Value group = b.div(tile, kMeanTiles);
-                    Value mean = b.add(uses[2], group), zero = b.index(0);
+                    Value mean = b.add(uses[2], b.div(counter, kMeanTiles));
+                    Value zero = b.index(0);
                     AcquireOp::create(b, p.means, mean);
                     LoadBytesOp::create(b, a.means,
                                         ValueRange{item.batch, item.keyHead,
@@ -79,7 +81,7 @@ void vcattn::buildProducer(TileBuilder &b, const KernelContext &context) {
               scf::YieldOp::create(b);
             });
         return SmallVector<Value>{b.add(uses[0], b.i32(1)),
-                                  b.add(uses[1], context.tiles),
-                                  b.add(uses[2], context.getMeanTiles(b))};
+                                  b.add(uses[1], item.tiles),
+                                  b.add(uses[2], getMeanTiles(b, item))};
       });
 }

@@ -110,9 +110,9 @@ Value ConsumerBuilder::pack(TileBuilder &b, Value codes) {
 }
 
 Value ConsumerBuilder::loadMultipliers(TileBuilder &b, Value tile) {
-  return LoadMultipliersOp::create(b, multipliersType, rowScales,
-                                   context.arguments.keyScale, item.batch,
-                                   item.keyHead, b.toIndex(tile));
+  return LoadMultipliersOp::create(
+      b, multipliersType, rowScales, context.arguments.keyScale, item.batch,
+      item.keyHead, b.toIndex(getKeyTile(b, item, tile)));
 }
 
 Value ConsumerBuilder::raise(TileBuilder &b, const Scores &x, Value &maximum,
@@ -159,7 +159,7 @@ RowState ConsumerBuilder::first(TileBuilder &b) {
   Scores x;
   x.multipliers = loadMultipliers(b, tile);
   x.valid = b.toI32(arith::MinUIOp::create(
-      b, context.arguments.keys, b.index(config.schedule.getTileK())));
+      b, item.keys, b.index(config.schedule.getTileK())));
   x.scores = settle(b, startScores(b, tile), 0);
   ReleaseOp::create(b, p.keys, use(b, tile), Value());
 

@@ -39,7 +39,7 @@ static LogicalResult checkSupport(PackedAttentionOp op) {
     return op.emitOpError("has no kernel with the softmax cast '")
            << stringifySoftmaxCast(op.getCast()) << "'";
   int64_t headDim = typeOf(op.getQuery()).getDimSize(kChannelDim);
-  int64_t valueDim = typeOf(op.getOuts()[0]).getDimSize(kChannelDim);
+  int64_t valueDim = typeOf(op.getOuts()[0]).getShape().back();
   if (headDim != 128 || valueDim != 128)
     return op.emitOpError("has a kernel for head dimensions 128 and 128, not ")
            << headDim << " and " << valueDim;
@@ -53,6 +53,11 @@ static LogicalResult checkSupport(PackedAttentionOp op) {
   double scale = op.getScale().convertToDouble();
   if (!(scale >= 0) || std::isinf(scale))
     return op.emitOpError("needs a scale that is finite and not negative");
+  for (Value out : op.getOuts())
+    if (op.getSplitKeys() != 0 && !typeOf(out).getLayout().isIdentity())
+      return op.emitOpError("needs the outputs of shards of keys to be "
+                            "contiguous, got ")
+             << out.getType();
   // One copy takes a group of means, whose four inner dimensions are one piece.
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -61,6 +66,22 @@ static LogicalResult checkSupport(PackedAttentionOp op) {
     return op.emitOpError("needs groups of means to be contiguous, got ")
            << op.getMeans().getType();
   return success();
+}
+
+/// Shards of keys and batch, the two dimensions which the kernel takes as one.
+static SmallVector<ReassociationIndices> getOutputDims(MemRefType type) {
+  SmallVector<ReassociationIndices> dims = {{0, 1}};
+  for (int64_t i = 2; i < type.getRank(); ++i)
+    dims.push_back({i});
+  return dims;
+}
+
+/// `type`, of an output, as the kernel sees it.
+static MemRefType getOutputType(PackedAttentionOp op, MemRefType type) {
+  if (op.getSplitKeys() == 0)
+    return type;
+  return memref::CollapseShapeOp::computeCollapsedType(type,
+                                                       getOutputDims(type));
 }
 
 /// The type with all sizes dynamic, by which one kernel serves all shapes. An
@@ -87,20 +108,25 @@ static KernelConfig getConfig(PackedAttentionOp op) {
   KernelConfig config;
   config.code = typeOf(op.getQuery()).getElementType();
   config.hasLse = op.getOuts().size() == 2;
+  config.cast = op.getCast();
   config.layout = op.getLayout();
   config.headDim = typeOf(op.getQuery()).getDimSize(kChannelDim);
-  config.valueDim = typeOf(op.getOuts()[0]).getDimSize(kChannelDim);
+  config.valueDim = typeOf(op.getOuts()[0]).getShape().back();
   config.schedule = op.getSchedule();
+  config.splitKeys = op.getSplitKeys();
+  auto addType = [&](MemRefType type, ArrayRef<int64_t> innerSizes) {
+    config.buffers.push_back(getKernelType(type, innerSizes));
+  };
   auto add = [&](Value buffer, ArrayRef<int64_t> innerSizes) {
-    config.buffers.push_back(getKernelType(typeOf(buffer), innerSizes));
+    addType(typeOf(buffer), innerSizes);
   };
   add(op.getQueryScale(), {});
   add(op.getKeyScale(), {kKeyScaleGroups});
   add(op.getValueScale(), {config.valueDim});
   add(op.getMeans(), typeOf(op.getMeans()).getShape().take_back(4));
-  add(op.getOuts()[0], {config.valueDim});
+  addType(getOutputType(op, typeOf(op.getOuts()[0])), {config.valueDim});
   if (config.hasLse)
-    add(op.getOuts()[1], {});
+    addType(getOutputType(op, typeOf(op.getOuts()[1])), {});
   return config;
 }
 
@@ -157,7 +183,11 @@ static void launch(ImplicitLocOpBuilder &b, PackedAttentionOp op,
   addMap(op.getValue(), valueBox);
   SmallVector<Value> buffers = {op.getQueryScale(), op.getKeyScale(),
                                 op.getValueScale(), op.getMeans()};
-  llvm::append_range(buffers, op.getOuts());
+  for (Value out : op.getOuts())
+    buffers.push_back(op.getSplitKeys() == 0
+                          ? out
+                          : memref::CollapseShapeOp::create(
+                                b, out, getOutputDims(typeOf(out))));
   for (auto [buffer, type] : llvm::zip_equal(buffers, config.buffers))
     arguments.push_back(memref::CastOp::create(b, type, buffer));
 
@@ -180,7 +210,7 @@ static void launch(ImplicitLocOpBuilder &b, PackedAttentionOp op,
       arith::CeilDivUIOp::create(b, dim(op.getQueryScale(), 2), tileQ);
   Value work =
       arith::MulIOp::create(b,
-                            arith::MulIOp::create(b, dim(op.getQueryScale(), 0),
+                            arith::MulIOp::create(b, dim(buffers[4], kBatchDim),
                                                   dim(op.getQueryScale(), 1)),
                             tiles);
   const TargetInfo *target = lookupTarget(op.getTarget().getChip());

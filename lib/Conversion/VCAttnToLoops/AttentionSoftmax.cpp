@@ -16,6 +16,7 @@
 #include "AttentionLoops.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "vcattn/Conversion/LogSumExp.h"
 #include "vcattn/Conversion/NarrowFloat.h"
 #include <cmath>
 #include <limits>
@@ -331,7 +332,8 @@ Value vcattn::emitLse(LoopBuilder &b, const AttentionProblem &p, Value maximum,
     octaves = b.mulF(octaves, constant(0.125));
   octaves = b.addF(octaves, log);
   if (p.cast)
-    octaves = b.subF(octaves, constant(8.0));
+    octaves =
+        b.subF(octaves, constant(static_cast<float>(getLseOffset(*p.cast))));
   Value isEmpty = b.cmpF(arith::CmpFPredicate::OEQ, denominator, constant(0.0));
   return b.select(isEmpty, constant(-kInfinity),
                   b.mulF(octaves, constant(static_cast<float>(kLn2))));

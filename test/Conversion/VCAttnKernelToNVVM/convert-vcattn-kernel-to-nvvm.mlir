@@ -192,7 +192,7 @@ gpu.module @m {
     %rest, %sum, %sums = vcattn.take_row_sums %scaled, %one : !accumulator, !rows -> !vcattn.fragment<64x8xf16, row_sums>
     %a = vcattn.promote %rest, %total times %one : !accumulator, !vcattn.tile<64x128xf32>, !rows
     %b = vcattn.merge %a, %total times %one : !accumulator, !vcattn.tile<64x128xf32>, !rows
-    vcattn.normalize_and_store %b, %sum, %one, %vs[%i] to %out[%i, %i, %i] lse %lse
+    vcattn.normalize_and_store %b, %sum, %one, %vs[%i, %i] to %out[%i, %i, %i] lse %lse
         : !accumulator, !rows, !rows, memref<?x?x128xf32>, memref<?x?x?x128xbf16>, memref<?x?x?xf32>
     gpu.return
   }
@@ -208,7 +208,7 @@ gpu.module @m {
   gpu.func @strided(%vs: memref<?x?x128xf32>, %out: memref<?x?x?x128xf16, strided<[?, ?, ?, ?], offset: ?>>, %i: index) kernel {
     %acc = vcattn.fill 0.0 : !vcattn.fragment<64x136xf32, accumulator>
     %one = vcattn.fill 1.0 : !vcattn.fragment<64xf32, rows>
-    vcattn.normalize_and_store %acc, %one, %one, %vs[%i] to %out[%i, %i, %i]
+    vcattn.normalize_and_store %acc, %one, %one, %vs[%i, %i] to %out[%i, %i, %i]
         : !vcattn.fragment<64x136xf32, accumulator>, !vcattn.fragment<64xf32, rows>, !vcattn.fragment<64xf32, rows>,
           memref<?x?x128xf32>, memref<?x?x?x128xf16, strided<[?, ?, ?, ?], offset: ?>>
     gpu.return

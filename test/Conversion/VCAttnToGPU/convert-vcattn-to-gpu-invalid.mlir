@@ -117,3 +117,19 @@ func.func @means(%q: memref<1x1x128x128xi8>, %qs: memref<1x1x128xf32>, %ks: memr
          producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
   return
 }
+
+// -----
+
+func.func @shards(%q: memref<1x1x128x128xi8>, %qs: memref<1x1x128xf32>, %ks: memref<1x1x1x4xf32>,
+    %v: memref<1x1x1x136x128xf8E4M3FN>, %vs: memref<1x1x128xf32>, %m: memref<1x1x1x16x2x8x8xf16>,
+    %out: memref<1x1x1x128x128xf32, strided<[?, ?, ?, ?, 1]>>) {
+  // expected-error@+1 {{needs the outputs of shards of keys to be contiguous, got 'memref<1x1x1x128x128xf32, strided<[?, ?, ?, ?, 1]>>'}}
+  vcattn.packed_attention ins(%q, %qs, %q, %ks, %v, %vs, %m :
+      memref<1x1x128x128xi8>, memref<1x1x128xf32>, memref<1x1x128x128xi8>, memref<1x1x1x4xf32>,
+      memref<1x1x1x136x128xf8E4M3FN>, memref<1x1x128xf32>, memref<1x1x1x16x2x8x8xf16>)
+      outs(%out : memref<1x1x1x128x128xf32, strided<[?, ?, ?, ?, 1]>>)
+      {scale = 0.088 : f64, cast = #vcattn.cast<expcast>, split_keys = 2048 : i64, target = #vcattn.target<"sm_90a">,
+       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 2, consumers = 2,
+         producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
+  return
+}

@@ -159,3 +159,44 @@ func.func @dynamic(%q: memref<1x2x?x128xi8>, %qs: memref<1x2x?xf32>, %k: memref<
       {scale = 0.088 : f64, cast = #vcattn.cast<expcast>, target = #vcattn.target<"sm_90a">, schedule = #schedule}
   return
 }
+
+// -----
+
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4,
+                             consumers = 2, producer_registers = 24,
+                             consumer_registers = 240, ping_pong = true,
+                             promotion = 16>
+
+// Shards of 4096 keys: a unit of work starts at its shard's first tile, has 32
+// tiles or what is left, and writes the batch entry of its shard.
+// CHECK-LABEL: func @split
+// CHECK-DAG: %[[BLOCKS:.*]] = arith.constant 24 : index
+// CHECK-DAG: memref.collapse_shape %{{.*}} {{\[\[}}0, 1], [2], [3], [4]] : memref<3x2x4x16x128xf32> into memref<6x4x16x128xf32>
+// CHECK-DAG: memref.collapse_shape %{{.*}} {{\[\[}}0, 1], [2], [3]] : memref<3x2x4x16xf32> into memref<6x4x16xf32>
+// CHECK: gpu.launch_func {{.*}} blocks in (%[[BLOCKS]],
+// KERNEL-LABEL: gpu.func @attention_i8
+// KERNEL: vcattn.warp_specialize
+// KERNEL: scf.for
+// KERNEL: %[[ROW:.*]] = arith.divui %{{.*}} : index
+// KERNEL: arith.remui %[[ROW]], %[[HEADS:.*]] : index
+// KERNEL: %[[OUT_BATCH:.*]] = arith.divui %[[ROW]], %[[HEADS]] : index
+// KERNEL: %[[BATCH:.*]] = arith.remui %[[OUT_BATCH]], %[[BATCHES:.*]] : index
+// KERNEL: %[[SHARD:.*]] = arith.divui %[[OUT_BATCH]], %[[BATCHES]] : index
+// KERNEL: %[[SHARD32:.*]] = arith.index_cast %[[SHARD]]
+// KERNEL: %[[FIRST:.*]] = arith.muli %[[SHARD32]], %c32_i32
+// KERNEL: %[[REST:.*]] = arith.subi %{{.*}}, %[[FIRST]]
+// KERNEL: %[[TILES:.*]] = arith.minsi %[[REST]], %c32_i32
+// KERNEL: scf.for %[[J:.*]] = %c0_i32 to %[[TILES]]
+// KERNEL: arith.addi %[[FIRST]], %[[J]] : i32
+// KERNEL: vcattn.normalize_and_store {{.*}}[%[[B:.*]], %{{.*}}] to %{{.*}}[%[[OB:.*]], %{{.*}}, %{{.*}}] lse
+func.func @split(%q: memref<2x4x16x128xi8>, %qs: memref<2x4x16xf32>, %k: memref<2x4x10000x128xi8>,
+                 %ks: memref<2x4x79x4xf32>, %v: memref<2x4x79x136x128xf8E4M3FN>, %vs: memref<2x4x128xf32>,
+                 %m: memref<2x4x5x16x2x8x8xf16>, %out: memref<3x2x4x16x128xf32>, %lse: memref<3x2x4x16xf32>) {
+  vcattn.packed_attention
+      ins(%q, %qs, %k, %ks, %v, %vs, %m : memref<2x4x16x128xi8>, memref<2x4x16xf32>, memref<2x4x10000x128xi8>,
+          memref<2x4x79x4xf32>, memref<2x4x79x136x128xf8E4M3FN>, memref<2x4x128xf32>, memref<2x4x5x16x2x8x8xf16>)
+      outs(%out, %lse : memref<3x2x4x16x128xf32>, memref<3x2x4x16xf32>)
+      {scale = 0.088 : f64, cast = #vcattn.cast<expcast>, split_keys = 4096 : i64, target = #vcattn.target<"sm_90a">,
+       schedule = #schedule}
+  return
+}

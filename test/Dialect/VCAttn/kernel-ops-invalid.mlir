@@ -275,7 +275,7 @@ func.func @clear(%t: !vcattn.tile<128x128xi8>) {
 func.func @store(%a: !vcattn.fragment<64x136xf32, accumulator>, %r: !vcattn.fragment<64xf32, rows>,
                  %vs: memref<?x?x64xf32>, %out: memref<?x?x?x64xbf16>, %i: index) {
   // expected-error@+1 {{accumulator has 128 channels, out has 64}}
-  vcattn.normalize_and_store %a, %r, %r, %vs[%i] to %out[%i, %i, %i]
+  vcattn.normalize_and_store %a, %r, %r, %vs[%i, %i] to %out[%i, %i, %i]
       : !vcattn.fragment<64x136xf32, accumulator>, !vcattn.fragment<64xf32, rows>, !vcattn.fragment<64xf32, rows>,
         memref<?x?x64xf32>, memref<?x?x?x64xbf16>
   return

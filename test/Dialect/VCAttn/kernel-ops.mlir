@@ -97,11 +97,11 @@ func.func @accumulate(%acc: !accumulator, %total: !vcattn.tile<64x128xf32>, %vs:
   // CHECK: vcattn.merge
   %b = vcattn.merge %a, %total times %one : !accumulator, !vcattn.tile<64x128xf32>, !rows
   // CHECK: vcattn.normalize_and_store {{.*}} lse %{{.*}} {layout = #vcattn.layout<bthd>}
-  vcattn.normalize_and_store %b, %sum, %one, %vs[%i] to %out[%i, %i, %i] lse %lse {layout = #vcattn.layout<bthd>}
+  vcattn.normalize_and_store %b, %sum, %one, %vs[%i, %i] to %out[%i, %i, %i] lse %lse {layout = #vcattn.layout<bthd>}
       : !accumulator, !rows, !rows, memref<?x?x128xf32>, memref<?x?x?x128xbf16>, memref<?x?x?xf32>
   // CHECK: vcattn.normalize_and_store
   // CHECK-NOT: lse
-  vcattn.normalize_and_store %b, %sum, %one, %vs[%i] to %out[%i, %i, %i]
+  vcattn.normalize_and_store %b, %sum, %one, %vs[%i, %i] to %out[%i, %i, %i]
       : !accumulator, !rows, !rows, memref<?x?x128xf32>, memref<?x?x?x128xbf16>
   return
 }

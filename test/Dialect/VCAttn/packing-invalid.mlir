@@ -393,3 +393,36 @@ func.func @tensor_map_box_size(%x: memref<8x8xi8>) {
   %0 = vcattn.encode_tensor_map %x box [257, 8] : memref<8x8xi8>
   return
 }
+
+// -----
+
+func.func @split_keys(%q: tensor<1x8x16x128xi8>, %qs: tensor<1x8x16xf32>, %k: tensor<1x2x5000x128xi8>, %ks: tensor<1x2x40x4xf32>, %v: tensor<1x2x40x136x128xf8E4M3FN>, %vs: tensor<1x2x128xf32>, %m: tensor<1x2x3x16x2x8x8xf16>, %o: tensor<3x1x8x16x128xf32>, %l: tensor<3x1x8x16xf32>) {
+  // expected-error @+1 {{'vcattn.packed_attention' op split_keys must be a multiple of 2048, got 1024}}
+  %0:2 = vcattn.packed_attention
+      ins(%q, %qs, %k, %ks, %v, %vs, %m : tensor<1x8x16x128xi8>, tensor<1x8x16xf32>, tensor<1x2x5000x128xi8>, tensor<1x2x40x4xf32>, tensor<1x2x40x136x128xf8E4M3FN>, tensor<1x2x128xf32>, tensor<1x2x3x16x2x8x8xf16>)
+      outs(%o, %l : tensor<3x1x8x16x128xf32>, tensor<3x1x8x16xf32>)
+      {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #vcattn.target<"sm_90a">, schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>, split_keys = 1024 : i64} -> tensor<3x1x8x16x128xf32>, tensor<3x1x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @split_output(%q: tensor<1x8x16x128xi8>, %qs: tensor<1x8x16xf32>, %k: tensor<1x2x5000x128xi8>, %ks: tensor<1x2x40x4xf32>, %v: tensor<1x2x40x136x128xf8E4M3FN>, %vs: tensor<1x2x128xf32>, %m: tensor<1x2x3x16x2x8x8xf16>, %o: tensor<2x1x8x16x128xf32>, %l: tensor<3x1x8x16xf32>) {
+  // expected-error @+1 {{'vcattn.packed_attention' op output has shape 2x1x8x16x128, expected 3x1x8x16x128}}
+  %0:2 = vcattn.packed_attention
+      ins(%q, %qs, %k, %ks, %v, %vs, %m : tensor<1x8x16x128xi8>, tensor<1x8x16xf32>, tensor<1x2x5000x128xi8>, tensor<1x2x40x4xf32>, tensor<1x2x40x136x128xf8E4M3FN>, tensor<1x2x128xf32>, tensor<1x2x3x16x2x8x8xf16>)
+      outs(%o, %l : tensor<2x1x8x16x128xf32>, tensor<3x1x8x16xf32>)
+      {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #vcattn.target<"sm_90a">, schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>, split_keys = 2048 : i64} -> tensor<2x1x8x16x128xf32>, tensor<3x1x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @split_lse(%q: tensor<1x8x16x128xi8>, %qs: tensor<1x8x16xf32>, %k: tensor<1x2x5000x128xi8>, %ks: tensor<1x2x40x4xf32>, %v: tensor<1x2x40x136x128xf8E4M3FN>, %vs: tensor<1x2x128xf32>, %m: tensor<1x2x3x16x2x8x8xf16>, %o: tensor<2x1x8x16x128xf32>, %l: tensor<1x1x8x16xf32>) {
+  // expected-error @+1 {{'vcattn.packed_attention' op log-sum-exp has shape 1x1x8x16, expected 2x1x8x16}}
+  %0:2 = vcattn.packed_attention
+      ins(%q, %qs, %k, %ks, %v, %vs, %m : tensor<1x8x16x128xi8>, tensor<1x8x16xf32>, tensor<1x2x5000x128xi8>, tensor<1x2x40x4xf32>, tensor<1x2x40x136x128xf8E4M3FN>, tensor<1x2x128xf32>, tensor<1x2x3x16x2x8x8xf16>)
+      outs(%o, %l : tensor<2x1x8x16x128xf32>, tensor<1x1x8x16xf32>)
+      {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #vcattn.target<"sm_90a">, schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>, split_keys = 4096 : i64} -> tensor<2x1x8x16x128xf32>, tensor<1x1x8x16xf32>
+  return
+}

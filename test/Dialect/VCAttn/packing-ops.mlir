@@ -69,3 +69,15 @@ func.func @encode_tensor_map(%x: memref<?x?x?x128xi8, strided<[?, ?, ?, 1], offs
   %0 = vcattn.encode_tensor_map %x box [1, 1, 64, 128] : memref<?x?x?x128xi8, strided<[?, ?, ?, 1], offset: ?>>
   return %0 : !vcattn.tensor_map
 }
+
+// Three shards of at most 2048 keys.
+// CHECK-LABEL: func @packed_attention_split(
+// CHECK: vcattn.packed_attention ins({{.*}}) outs(%{{.*}}, %{{.*}} : tensor<3x1x8x16x128xf32>, tensor<3x1x8x16xf32>)
+// CHECK-SAME: split_keys = 2048 : i64
+func.func @packed_attention_split(%q: tensor<1x8x16x128xi8>, %qs: tensor<1x8x16xf32>, %k: tensor<1x2x5000x128xi8>, %ks: tensor<1x2x40x4xf32>, %v: tensor<1x2x40x136x128xf8E4M3FN>, %vs: tensor<1x2x128xf32>, %m: tensor<1x2x3x16x2x8x8xf16>, %o: tensor<3x1x8x16x128xf32>, %l: tensor<3x1x8x16xf32>) {
+  %0:2 = vcattn.packed_attention
+      ins(%q, %qs, %k, %ks, %v, %vs, %m : tensor<1x8x16x128xi8>, tensor<1x8x16xf32>, tensor<1x2x5000x128xi8>, tensor<1x2x40x4xf32>, tensor<1x2x40x136x128xf8E4M3FN>, tensor<1x2x128xf32>, tensor<1x2x3x16x2x8x8xf16>)
+      outs(%o, %l : tensor<3x1x8x16x128xf32>, tensor<3x1x8x16xf32>)
+      {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #target, schedule = #schedule, split_keys = 2048 : i64} -> tensor<3x1x8x16x128xf32>, tensor<3x1x8x16xf32>
+  return
+}

@@ -70,11 +70,14 @@ static LogicalResult verifyPackedShapes(PackedAttentionOp op) {
     return op.emitOpError("query heads (")
            << q.heads << ") must be a multiple of key heads (" << k.heads
            << ")";
-  SmallVector<int64_t> result(4);
+  SmallVector<int64_t> result(4), lse = {q.batch, q.heads, q.tokens};
   result[kBatchDim] = q.batch;
   result[getHeadsDim(op.getLayout())] = q.heads;
   result[getTokensDim(op.getLayout())] = q.tokens;
   result[kChannelDim] = dim;
+  if (int64_t split = op.getSplitKeys())
+    for (SmallVector<int64_t> *shape : {&result, &lse})
+      shape->insert(shape->begin(), ceilDivSize(k.tokens, split));
   struct Operand {
     StringRef name;
     Value value;
@@ -94,8 +97,7 @@ static LogicalResult verifyPackedShapes(PackedAttentionOp op) {
         kCoreEdge}},
       {"output", op.getOuts()[0], result}};
   if (op.getOuts().size() == 2)
-    operands.push_back(
-        {"log-sum-exp", op.getOuts()[1], {q.batch, q.heads, q.tokens}});
+    operands.push_back({"log-sum-exp", op.getOuts()[1], lse});
   for (const Operand &x : operands)
     if (failed(verifyShape(op, x.name, x.value.getType(), x.shape)))
       return failure();
@@ -107,6 +109,7 @@ LogicalResult PackedAttentionOp::verify() {
   if (getOuts().empty() || getOuts().size() > 2)
     return emitOpError("takes one output, or two with the log-sum-exp, got ")
            << getOuts().size();
+  const int64_t isSplit = getSplitKeys() != 0;
   struct Operand {
     StringRef name;
     Value value;
@@ -117,23 +120,28 @@ LogicalResult PackedAttentionOp::verify() {
         Operand{"query scale", getQueryScale(), 3}, Operand{"key", getKey(), 4},
         Operand{"key scale", getKeyScale(), 4}, Operand{"value", getValue(), 5},
         Operand{"value scale", getValueScale(), 3},
-        Operand{"means", getMeans(), 7}, Operand{"output", getOuts()[0], 4}})
+        Operand{"means", getMeans(), 7},
+        Operand{"output", getOuts()[0], 4 + isSplit}})
     if (type(x.value).getRank() != x.rank)
       return emitOpError() << x.name << " must have rank " << x.rank << ", got "
                            << x.value.getType();
-  if (getOuts().size() == 2 && (type(getOuts()[1]).getRank() != 3 ||
+  if (getOuts().size() == 2 && (type(getOuts()[1]).getRank() != 3 + isSplit ||
                                 !type(getOuts()[1]).getElementType().isF32()))
-    return emitOpError("log-sum-exp must be f32 of rank 3, got ")
-           << getOuts()[1].getType();
+    return emitOpError("log-sum-exp must be f32 of rank ")
+           << 3 + isSplit << ", got " << getOuts()[1].getType();
   if (type(getQuery()).getElementType() != type(getKey()).getElementType())
     return emitOpError("query and key must be codes of one format, got ")
            << type(getQuery()).getElementType() << " and "
            << type(getKey()).getElementType();
+  constexpr int64_t kSplitUnit = kMeanTiles * kBlockTokens;
+  if (getSplitKeys() % kSplitUnit != 0)
+    return emitOpError("split_keys must be a multiple of ")
+           << kSplitUnit << ", got " << getSplitKeys();
   if (failed(verifyPackedShapes(*this)))
     return failure();
   return verifySchedule(*this, getTarget(), getSchedule(),
                         type(getQuery()).getDimSize(kChannelDim),
-                        type(getOuts()[0]).getDimSize(kChannelDim));
+                        type(getOuts()[0]).getShape().back());
 }
 
 void PackedAttentionOp::getEffects(

@@ -91,7 +91,7 @@ public:
         rewriter, loc, TypeRange(ValueRange(outs)), op.getQuery(),
         op.getQueryScale(), op.getKey(), op.getKeyScale(), value,
         op.getValueScale(), means, outs, op.getScale(), op.getCast(),
-        op.getLayout(), *op.getTarget(), *op.getSchedule());
+        op.getLayout(), *op.getTarget(), *op.getSchedule(), /*split_keys=*/0);
     packed->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     rewriter.replaceOp(op, packed.getResults());
   }

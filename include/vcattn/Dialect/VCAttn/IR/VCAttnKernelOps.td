@@ -449,20 +449,22 @@ def VCAttn_NormalizeAndStoreOp : VCAttn_Op<"normalize_and_store", [VCAttn_Ordere
   let summary = "Divide by the row sums and write the result";
   let description = [{
     out[batch, head, first + r, c] = accumulator[r, c] / sum[r] *
-    value_scale[batch, value_head, c], rounded to nearest even, for rows inside
+    value_scale[value_batch, value_head, c], rounded to nearest even, for rows inside
     `out`, whose dimensions are in `layout`; 0 where the sum is 0. `sum` is
     first added up over the threads that share a row. With `lse`:
-    lse[batch, head, first + r] = ln 2 * (maximum / 8 + log2(sum) - 8).
+    lse[batch, head, first + r] = ln 2 * (maximum / 8 + log2(sum) - 8 - bias),
+    where the bias is that of codes made by `cast` (docs/Numerics.md).
   }];
   let arguments = (ins
     VCAttn_Accumulator:$accumulator, VCAttn_Rows:$sum, VCAttn_Rows:$maximum,
     Arg<MemRefRankOf<[F32], [3]>, "[batch, value heads, channels]">:$value_scale,
     Arg<MemRefRankOf<[F16, BF16, F32], [4]>, "the result">:$out,
     Optional<MemRefRankOf<[F32], [3]>>:$lse,
-    Index:$batch, Index:$head, Index:$value_head, Index:$first,
+    Index:$batch, Index:$head, Index:$value_batch, Index:$value_head, Index:$first,
+    DefaultValuedAttr<VCAttn_SoftmaxCastAttr, "SoftmaxCast::ExpCast">:$cast,
     DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
   let assemblyFormat = [{
-    $accumulator `,` $sum `,` $maximum `,` $value_scale `[` $value_head `]` `to`
+    $accumulator `,` $sum `,` $maximum `,` $value_scale `[` $value_batch `,` $value_head `]` `to`
     $out `[` $batch `,` $head `,` $first `]` (`lse` $lse^)? attr-dict
     `:` type($accumulator) `,` type($sum) `,` type($maximum) `,`
     type($value_scale) `,` type($out) (`,` type($lse)^)?

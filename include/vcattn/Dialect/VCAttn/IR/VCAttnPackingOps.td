@@ -58,6 +58,10 @@ def VCAttn_PackedAttentionOp : VCAttn_Op<"packed_attention", [
     or memrefs after bufferization; `outs` are the result and, if asked for, the
     log-sum-exp. Queries and keys are codes of one format in `layout`, in which
     the result is written too; sizes are as in `vcattn.quantized_attention`.
+
+    With `split_keys` = n > 0, a multiple of 2048, keys are cut into
+    ceil(Nk / n) shards of n, and each shard's attention is a result of its own:
+    `outs` have a dimension of shards first, for `vcattn.merge_attention`.
   }];
   let arguments = (ins
     Arg<VCAttn_TensorOrMemRefOf<[I8, F8E4M3FN]>, "query codes">:$query,
@@ -72,7 +76,8 @@ def VCAttn_PackedAttentionOp : VCAttn_Op<"packed_attention", [
     VCAttn_SoftmaxCastAttr:$cast,
     DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout,
     VCAttn_TargetAttr:$target,
-    VCAttn_ScheduleAttr:$schedule);
+    VCAttn_ScheduleAttr:$schedule,
+    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$split_keys);
   let results = (outs Variadic<RankedTensorOf<[F16, BF16, F32]>>:$results);
   let assemblyFormat = [{
     `ins` `(` $query `,` $query_scale `,` $key `,` $key_scale `,` $value `,`

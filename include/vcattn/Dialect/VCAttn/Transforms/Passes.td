@@ -332,6 +332,47 @@ def PackOperands : Pass<"vcattn-pack-operands"> {
   ];
 }
 
+def SplitKeys : Pass<"vcattn-split-keys"> {
+  let summary = "Cut the keys of packed attentions with few queries into shards";
+  let description = [{
+    A kernel's unit of work is a tile of queries of one head; with few of them
+    most of the chip idles. This pass makes units of shards of the keys: each
+    `vcattn.packed_attention` that gains gets `split_keys`, FP32 results and
+    log-sum-exps per shard, and a `vcattn.merge_attention` behind it.
+
+    ```mlir
+    %o = vcattn.packed_attention ins(...) outs(%e : tensor<1x8x16x128xbf16>)
+        {...} -> tensor<1x8x16x128xbf16>
+    ```
+
+    becomes, with 65,536 keys and `keys=16384`,
+
+    ```mlir
+    %p, %l = vcattn.packed_attention ins(...)
+        outs(%e0, %e1 : tensor<4x1x8x16x128xf32>, tensor<4x1x8x16xf32>)
+        {split_keys = 16384 : i64, ...}
+        -> tensor<4x1x8x16x128xf32>, tensor<4x1x8x16xf32>
+    %o = vcattn.merge_attention %p, %l : ... -> tensor<1x8x16x128xbf16>
+    ```
+
+    By default the shards' size follows from the shapes, if they are static
+    (docs/Rationale.md); `keys` says it for every attention, -1 splits none.
+    A row's probability codes depend on where its keys are cut, though not on
+    other rows.
+  }];
+  let options = [
+    Option<"keys", "keys", "int64_t", "0",
+           "Keys of a shard, a multiple of 2048; 0: as the shapes suggest; -1: "
+           "all of them">,
+  ];
+  let dependentDialects = ["::vcattn::VCAttnDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"split", "split", "Attentions whose keys were split">,
+  ];
+}
+
 def AssertSizes : Pass<"vcattn-assert-sizes"> {
   let summary = "Assert that the sizes which attention's types leave open agree";
   let description = [{
