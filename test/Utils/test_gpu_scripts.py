@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "utils" / "gpu"))
 import abi  # noqa: E402
 import cases  # noqa: E402
 import prepare  # noqa: E402
+import prepare_safety  # noqa: E402
 
 
 def test_inputs_are_the_same_everywhere():
@@ -63,3 +64,19 @@ def test_modules_are_valid(layout, scores):
     assert done.returncode == 0, done.stderr
     for name in ("attention", "cluster", "codes", "pack", "kernel"):
         assert f"func.func @{name}(" in done.stdout
+
+
+@pytest.mark.skipif(not OPT.exists(), reason=f"{OPT} is not built")
+def test_safety_modules_are_valid():
+    on_gpu, host = prepare_safety.make_modules(OPT)
+    done = subprocess.run([OPT], input=on_gpu, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for name in ("attention_lse", "merge", "pack_means", "pack", "kernel"):
+        assert f"func.func @{name}(" in done.stdout
+    assert subprocess.run([OPT], input=host, capture_output=True, text=True).returncode == 0
+
+
+@pytest.mark.skipif(not OPT.exists(), reason=f"{OPT} is not built")
+def test_a_kernel_that_never_ends_has_a_bound():
+    text = prepare_safety.make_never(OPT)
+    assert ".entry never_filled" in text and "trap;" in text and "mbarrier.try_wait" in text
