@@ -117,7 +117,7 @@ def lse_is_the_cpus(folder):
         want = np.frombuffer(base64.b64decode(expected["lse"]), np.float32).reshape(lse.shape)
         worst = np.abs(lse.cpu().numpy() - want).max()
         # Row sums are added by the matrix unit, with about 14 bits within 8 tiles.
-        assert worst < 5e-4, f"{case.name}: {worst}"
+        assert worst < 1e-3, f"{case.name}: {worst}"
 
 
 @test

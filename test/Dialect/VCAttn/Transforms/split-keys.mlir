@@ -7,16 +7,16 @@
 
 // WHOLE-NOT: vcattn.merge_attention
 
-// 8 tiles of work for 132 multiprocessors: 49 shards of 2048 keys.
+// 8 tiles of work for 132 multiprocessors: 13 shards of 8192 keys.
 // CHECK-LABEL: func @few_queries(
 // CHECK-SAME: %[[Q:[^:]*]]: tensor<1x8x16x128xi8>, %[[QS:[^:]*]]: tensor<1x8x16xf32>, %[[K:[^:]*]]: tensor<1x8x100000x128xi8>
-// CHECK-DAG: %[[OUT:.*]] = tensor.empty() : tensor<49x1x8x16x128xf32>
-// CHECK-DAG: %[[LSE:.*]] = tensor.empty() : tensor<49x1x8x16xf32>
+// CHECK-DAG: %[[OUT:.*]] = tensor.empty() : tensor<13x1x8x16x128xf32>
+// CHECK-DAG: %[[LSE:.*]] = tensor.empty() : tensor<13x1x8x16xf32>
 // CHECK: %[[P:.*]]:2 = vcattn.packed_attention ins(%[[Q]], %[[QS]], %[[K]],
-// CHECK-SAME: outs(%[[OUT]], %[[LSE]] : tensor<49x1x8x16x128xf32>, tensor<49x1x8x16xf32>)
-// CHECK-SAME: split_keys = 2048 : i64
+// CHECK-SAME: outs(%[[OUT]], %[[LSE]] : tensor<13x1x8x16x128xf32>, tensor<13x1x8x16xf32>)
+// CHECK-SAME: split_keys = 8192 : i64
 // CHECK-SAME: test.note
-// CHECK: %[[O:.*]] = vcattn.merge_attention %[[P]]#0, %[[P]]#1 : (tensor<49x1x8x16x128xf32>, tensor<49x1x8x16xf32>) -> tensor<1x8x16x128xbf16>
+// CHECK: %[[O:.*]] = vcattn.merge_attention %[[P]]#0, %[[P]]#1 : (tensor<13x1x8x16x128xf32>, tensor<13x1x8x16xf32>) -> tensor<1x8x16x128xbf16>
 // CHECK: return %[[O]]
 // SHORT-LABEL: func @few_queries(
 // SHORT: split_keys = 2048 : i64{{.*}} tensor<49x1x8x16x128xf32>
