@@ -18,20 +18,24 @@ from abi import CpuFunction
 from cases import Case
 from prepare import make_module, run
 
-SPLITS = (2048, 4096, 8192, 14336)
+SPLITS = (2048, 4096, 8192, 14336, 26624)
 LSE_CASES = [
     Case("bhtd", "i8", 2, 2, keys, keys, kind, 900 + i)
     for i, (keys, kind) in enumerate([(5, "gaussian"), (129, "constant"), (1000, "clustered"), (4097, "gaussian"), (1000, "peaked")])
 ]
 
-FUNCTIONS = """
-func.func @attention_lse(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>)
+ATTENTION = """
+func.func @NAME(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>)
     -> (tensor<?x?x?x128xf32>, tensor<?x?x?xf32>) {
-  %o:2 = vcattn.attention %q, %k, %v {scale = 0.08838834764831845 : f64}
+  %o:2 = vcattn.attention %q, %k, %v {scale = 0.08838834764831845 : f64, layout = #vcattn.layout<LAYOUT>}
       : tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16> -> tensor<?x?x?x128xf32>, tensor<?x?x?xf32>
   return %o#0, %o#1 : tensor<?x?x?x128xf32>, tensor<?x?x?xf32>
 }
 """
+FUNCTIONS = "".join(
+    ATTENTION.replace("NAME", name).replace("LAYOUT", layout)
+    for name, layout in (("attention_lse", "bhtd"), ("attention_lse_bthd", "bthd"))
+)
 MERGE = """
 func.func @merge(%x: tensor<?x?x?x?x128xf32>, %l: tensor<?x?x?x?xf32>) -> (tensor<?x?x?x128xf32>, tensor<?x?x?xf32>) {
   %o:2 = vcattn.merge_attention %x, %l

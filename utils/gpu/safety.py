@@ -116,8 +116,8 @@ def lse_is_the_cpus(folder):
         _, lse = attend(folder["safety"], q, k, v)
         want = np.frombuffer(base64.b64decode(expected["lse"]), np.float32).reshape(lse.shape)
         worst = np.abs(lse.cpu().numpy() - want).max()
-        # Row sums are added by the matrix unit, with about 14 bits within 8 tiles.
-        assert worst < 1e-3, f"{case.name}: {worst}"
+        # Row sums are added by the matrix unit, with about 14 bits within a tile.
+        assert worst < (4e-3 if case.kind == "peaked" else 1e-3), f"{case.name}: {worst}"
 
 
 @test
@@ -162,6 +162,17 @@ def split_keys_give_the_whole(folder):
                     assert same(out, whole) or relative(out, whole) < 1e-6, where
                 assert relative(out, want) < 1.05 * relative(whole, want) + 1e-4, f"{where}: {relative(out, want)}"
                 assert (lse - whole_lse).abs().max() < 0.03, f"{where}: lse {(lse - whole_lse).abs().max()}"
+
+
+@test
+def layouts_give_equal_bits(folder):
+    for name in ("safety", "split-2048"):
+        q, k, v = qkv(2, 4, 150, 5000, key_heads=2)
+        want = attend(folder[name], q, k, v)
+        swapped = [x.transpose(1, 2).contiguous() for x in (q, k, v)]
+        out, lse = torch.empty(*swapped[0].shape, device="cuda"), torch.empty_like(want[1])
+        folder[name].run("attention_lse_bthd", swapped, [out, lse])
+        assert same(out.transpose(1, 2), want[0]) and same(lse, want[1]), name
 
 
 # ===--- Memory ------------------------------------------------------------=== #
@@ -342,10 +353,24 @@ def small(folder):
     folder["safety"].run("merge", [torch.ones(3, 1, 2, 64, DIM, device="cuda"), torch.zeros(3, 1, 2, 64, device="cuda")], [out, lse])
 
 
+class Overstated:
+    """A tensor said to have more queries than it has."""
+
+    def __init__(self, x, queries):
+        self.shape, self.data_ptr, self.stride = (*x.shape[:2], queries, *x.shape[3:]), x.data_ptr, x.stride
+
+
+def overrun(folder):
+    """A call that writes past its result: what memcheck has to find, or it looks elsewhere."""
+    q, k, v = qkv(1, 1, 4096, 128)
+    out, lse = torch.empty(1, 1, 64, DIM, device="cuda"), torch.empty(1, 1, 4096, device="cuda")
+    folder["safety"].run("attention_lse", [q, k, v], [Overstated(out, 4096), lse])
+
+
 def main():
     folder, names = Folder(sys.argv[1]), sys.argv[2:]
-    if names == ["small"]:
-        small(folder)
+    if names in (["small"], ["overrun"]):
+        {"small": small, "overrun": overrun}[names[0]](folder)
         return 0
     failed = []
     for function in TESTS:

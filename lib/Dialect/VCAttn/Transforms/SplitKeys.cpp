@@ -31,8 +31,8 @@ using namespace vcattn;
 static constexpr int64_t kUnitTiles = kMeanTiles;
 static constexpr int64_t kUnitKeys = kUnitTiles * kBlockTokens;
 /// In key tiles, what a unit of work costs besides those it has, and what
-/// merging costs besides one for each shard (docs/Rationale.md).
-static constexpr int64_t kItemCost = 6, kMergeCost = 16;
+/// merging costs (docs/Rationale.md).
+static constexpr int64_t kItemCost = 17, kMergeCost = 17;
 
 static TokenShape shapeOf(PackedAttentionOp op, Value value) {
   return TokenShape::get(cast<ShapedType>(value.getType()), op.getLayout());
@@ -49,17 +49,16 @@ static int64_t chooseKeys(PackedAttentionOp op) {
       q.batch * q.heads * ceilDivSize(q.tokens, op.getSchedule().getTileQ());
   int64_t tiles = ceilDivSize(k.tokens, kBlockTokens);
   int64_t processors = lookupTarget(op.getTarget().getChip())->multiprocessors;
-  int64_t best = 0,
-          least = ceilDivSize(items, processors) * (tiles + kItemCost);
-  for (int64_t n = kUnitTiles; n < tiles; n += kUnitTiles) {
-    int64_t shards = ceilDivSize(tiles, n);
-    int64_t cost = ceilDivSize(items * shards, processors) * (n + kItemCost) +
-                   kMergeCost + shards;
-    if (cost >= least)
-      continue;
-    least = cost;
-    best = n * kBlockTokens;
-  }
+  auto cost = [&](int64_t shardTiles) {
+    int64_t shards = ceilDivSize(tiles, shardTiles);
+    return ceilDivSize(items * shards, processors) * (shardTiles + kItemCost);
+  };
+  int64_t best = 0, least = cost(std::max<int64_t>(tiles, 1));
+  for (int64_t n = kUnitTiles; n < tiles; n += kUnitTiles)
+    if (cost(n) + kMergeCost < least) {
+      least = cost(n) + kMergeCost;
+      best = n * kBlockTokens;
+    }
   return best;
 }
 
