@@ -8,7 +8,7 @@
 """Exact attention in FP64; quantized attention tile by tile; the kernel's packed operands."""
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 import numpy as np
 
@@ -31,9 +31,32 @@ def _per_query_head(x, query_heads):
     return None if x is None else np.repeat(x, query_heads // x.shape[1], axis=1)
 
 
-def _visible(queries, keys, causal):
-    offset = {"none": keys, "top_left": 0, "bottom_right": keys - queries}[causal]
-    return np.arange(keys) <= np.arange(queries)[:, None] + offset
+class Limits(NamedTuple):
+    """Which keys queries see, the mask aside: by position, by length, by tile."""
+
+    causal: str = "none"
+    window: tuple = (-1, -1)  # keys before and after a query's position; -1: all
+    lengths: Optional[np.ndarray] = None  # int [B]
+    blocks: Optional[np.ndarray] = None  # bool [B|1, Hq|1, ceil(Nq / 128), ceil(Nk / 128)]
+
+    def seen(self, queries, keys):
+        """bool, broadcastable to [B, Hq, Nq, Nk]."""
+        key, query = np.arange(keys), np.arange(queries)[:, None]
+        length = np.array([keys]) if self.lengths is None else np.clip(self.lengths, 0, keys)
+        length = length.astype(np.int64)[:, None, None, None]
+        position = query + (length - queries if self.causal == "bottom_right" else 0)
+        left, right = self.window
+        seen = key < length
+        if self.causal != "none":
+            seen = seen & (key <= position)
+        if left >= 0:
+            seen = seen & (key >= position - left)
+        if right >= 0:
+            seen = seen & (key <= position + right)
+        if self.blocks is not None:
+            tiles = np.repeat(np.repeat(self.blocks, BLOCK, 2), BLOCK, 3)
+            seen = seen & tiles[:, :, :queries, :keys]
+        return seen
 
 
 def _split_mask(mask, shape):
@@ -44,11 +67,12 @@ def _split_mask(mask, shape):
     return (mask, None) if mask.dtype == bool else (mask != -np.inf, np.asarray(mask, F32))
 
 
-def attention(q, k, v, *, scale, mask=None, means=None, causal="none", layout="bhtd"):
+def attention(q, k, v, *, scale, mask=None, means=None, layout="bhtd", **limits):
     """Exact attention in FP64: (result, lse [B, Hq, Nq]).
 
     mask: bool (true keeps) or float (added to the scaled scores), broadcastable to
-    [B, Hq, Nq, Nk]. means: block means that were taken out of v. A row that sees no
+    [B, Hq, Nq, Nk]. means: block means that were taken out of v. limits: what
+    Limits has; padding may hold anything, NaN included. A row that sees no
     key gives 0 and -inf; a NaN or infinity that it sees gives NaN.
     """
     q, k, v = (heads_first(np.asarray(x, np.float64), layout) for x in (q, k, v))
@@ -57,7 +81,7 @@ def attention(q, k, v, *, scale, mask=None, means=None, causal="none", layout="b
     k, v = (_per_query_head(x, q.shape[1]) for x in (k, v))
     shape = (*q.shape[:3], k.shape[2])
     keep, added = _split_mask(mask, shape)
-    keep = keep & _visible(shape[2], shape[3], causal)
+    keep = keep & Limits(**limits).seen(shape[2], shape[3])
     with np.errstate(invalid="ignore", divide="ignore"):
         s = q @ k.swapaxes(2, 3) * scale
         s = np.where(keep, s if added is None else s + added, -np.inf)
@@ -93,15 +117,16 @@ def quantized_attention(
     v_scale=None,
     means=None,
     mask=None,
-    causal="none",
     layout="bhtd",
-    result_type="f32"
+    result_type="f32",
+    **limits
 ):
     """Attention on codes with 8-bit probabilities; docs/Numerics.md, "Quantized attention".
 
     q, k: int8 or uint8 (E4M3) codes with q_scale [B, Hq, Nq] and k_scale [B, Hkv,
     tiles, groups], or float32 without. v: uint8 codes with v_scale [B, Hkv, Dv], or
     float32 without. means: f32 [B, Hkv, tiles, Dv] or None. cast: "expcast", "exact".
+    limits: what Limits has.
     """
     q, k, v = (heads_first(np.asarray(x), layout) for x in (q, k, v))
     heads = q.shape[1]
@@ -109,7 +134,7 @@ def quantized_attention(
     means = stored_means(means, v_scale) if means is not None else None
     k, v, k_scale, v_scale, means = (_per_query_head(x, heads) for x in (k, v, k_scale, v_scale, means))
     keep, added = _split_mask(mask, shape)
-    keep = keep & _visible(shape[2], shape[3], causal)
+    keep = keep & Limits(**limits).seen(shape[2], shape[3])
     if added is not None:
         with np.errstate(over="ignore"):
             added = added * F32(CODE_UNITS)

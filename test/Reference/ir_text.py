@@ -64,7 +64,7 @@ def join(types):
 
 def function(body, arguments, results):
     """@main: `body` uses %0, %1, ... (types in arguments) and defines %r:N."""
-    inputs = ", ".join(f"%{'abcdefgh'[i]}: {t}" for i, t in enumerate(arguments))
+    inputs = ", ".join(f"%{'abcdefghijkl'[i]}: {t}" for i, t in enumerate(arguments))
     names = ", ".join(f"%r#{i}" for i in range(len(results))) if len(results) > 1 else "%r"
     left = f"%r:{len(results)}" if len(results) > 1 else "%r"
     types = join(results)
@@ -73,7 +73,7 @@ def function(body, arguments, results):
 
 def method_op(name, operands, results, attributes="", word=""):
     """vcattn.NAME on its operands; `word` stands between the first and the second."""
-    names = [f"%{'abcdefgh'[i]}" for i in range(len(operands))]
+    names = [f"%{'abcdefghijkl'[i]}" for i in range(len(operands))]
     listed = f"{names[0]} {word} {names[1]}" if word else ", ".join(names)
     body = f"vcattn.{name} {listed} {{{attributes}}} : ({join(operands)}) -> ({join(results)})"
     return function(body, operands, results)
@@ -82,18 +82,19 @@ def method_op(name, operands, results, attributes="", word=""):
 def attention_op(name, operands, results, attributes):
     """vcattn.attention or vcattn.quantized_attention.
 
-    operands: (role, type) in the op's order; roles are query, key, value, scale, mask, means.
+    operands: (role, type) in the op's order; roles are query, key, value, scale, mask, means,
+    lengths, blocks.
     """
     listed = ""
     for i, (role, _) in enumerate(operands):
         word = {"query": "", "key": ", ", "value": ", "}.get(role, f" {role} ")
-        listed += f"{word}%{'abcdefgh'[i]}"
+        listed += f"{word}%{'abcdefghijkl'[i]}"
     types = [t for _, t in operands]
     if name == "quantized_attention":
         ending = f"({join(types)}) -> ({join(results)})"
         return function(f"vcattn.{name} {listed} {{{attributes}}} : {ending}", types, results)
     for i, (role, t) in enumerate(operands):
-        if role in ("mask", "means"):
-            listed = listed.replace(f" {role} %{'abcdefgh'[i]}", f" {role} %{'abcdefgh'[i]} : {t}")
+        if role in ("mask", "means", "lengths", "blocks"):
+            listed = listed.replace(f" {role} %{'abcdefghijkl'[i]}", f" {role} %{'abcdefghijkl'[i]} : {t}")
     ending = f"{join(types[:3])} -> {join(results)}"
     return function(f"vcattn.{name} {listed} {{{attributes}}} : {ending}", types, results)

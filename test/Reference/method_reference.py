@@ -47,6 +47,29 @@ def _block_sums(x):
     return _sum_in_order(_blocks(x, BLOCK), 3)
 
 
+def of_counted(op, x, lengths, layout="bhtd"):
+    """op(x) -> arrays, of the tokens of each batch that count alone; whatever the others hold.
+
+    What has tokens, or blocks of them, in dimension 2 is filled up with zeros; a
+    permutation (integers) with the other tokens in their order.
+    """
+    x = heads_first(x, layout)
+    tokens = x.shape[2]
+    whole = op(np.zeros_like(x))
+    results = [np.zeros_like(y) for y in whole]
+    for b, n in enumerate(np.clip(lengths, 0, tokens)):
+        for result, part in zip(results, op(x[b : b + 1, :, : max(n, 1)])):
+            if result.dtype == np.int32:
+                result[b] = np.arange(tokens)
+            if n == 0:
+                continue
+            if result.ndim > 2 and part.shape[2] != result.shape[2]:
+                result[b, :, : part.shape[2]] = part[0]
+            else:
+                result[b] = part[0]
+    return results
+
+
 # ===--- Preparing keys, queries and values --------------------------------=== #
 
 

@@ -270,13 +270,29 @@ def test_pack_means(compiled, tiles):
 # ===--- Attention ---------------------------------------------------------=== #
 
 
-def attend(compiled, x, *, cast, scale, layout="bhtd", causal="none", mask=None, result="f32", dynamic=False):
+def attend(
+    compiled,
+    x,
+    *,
+    cast,
+    scale,
+    layout="bhtd",
+    causal="none",
+    window=(-1, -1),
+    mask=None,
+    lengths=None,
+    blocks=None,
+    result="f32",
+    dynamic=False
+):
     """Compiled quantized attention on operands (role, Value): result and lse."""
     q, v = (next(y.array for role, y in x if role == r) for r in ("query", "value"))
     token_dim = 1 if layout == "bthd" else 2
     if mask is not None:
         at = next((i for i, (role, _) in enumerate(x) if role == "means"), len(x))
         x = x[:at] + [("mask", value(mask))] + x[at:]
+    for role, limit in (("lengths", lengths), ("blocks", blocks)):
+        x = x + ([(role, value(limit))] if limit is not None else [])
     operands = [
         (
             role,
@@ -299,6 +315,7 @@ def attend(compiled, x, *, cast, scale, layout="bhtd", causal="none", mask=None,
         operands,
         results,
         f"scale = {scale!r} : f64, cast = #vcattn.cast<{cast}>, causal = #vcattn.causality<{causal}>, "
+        + f"window = #vcattn.window<left = {window[0]}, right = {window[1]}>, "
         + layout_attribute(layout),
     )
     out, lse = compiled(text, [y.array for _, y in x], results)

@@ -120,6 +120,11 @@ getRole(AttentionOp attention, func::FuncOp function, std::string &why) {
     why = "its values come with means";
     return std::nullopt;
   }
+  if (attention.getWindow() || attention.getLengths() ||
+      attention.getBlockMask()) {
+    why = "it has a window, lengths or a block mask";
+    return std::nullopt;
+  }
   auto terminator = cast<func::ReturnOp>(function.front().getTerminator());
   std::optional<unsigned> result;
   for (auto [i, operand] : llvm::enumerate(terminator.getOperands())) {

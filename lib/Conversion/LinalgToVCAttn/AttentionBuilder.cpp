@@ -417,7 +417,8 @@ LogicalResult AttentionBuilder::build() {
       RankedTensorType::get(shape, getElementTypeOrSelf(result.getType()));
   auto attention = AttentionOp::create(
       rewriter, loc, type, /*lse=*/Type(), q, k, v, *maskValue,
-      /*means=*/Value(), APFloat(m.scale), m.causal, layout);
+      /*means=*/Value(), /*lengths=*/Value(), /*block_mask=*/Value(),
+      APFloat(m.scale), m.causal, /*window=*/WindowAttr(), layout);
   replaceResult(result, resultRoles, attention.getResult(), layout);
   return success();
 }

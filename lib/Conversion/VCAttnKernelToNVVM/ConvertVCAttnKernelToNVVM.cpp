@@ -91,6 +91,7 @@ struct ConvertVCAttnKernelToNVVM
     populatePipelinePatterns(converter, patterns, layout, debugWaits);
     populateCopyPatterns(converter, patterns);
     populateMmaPatterns(converter, patterns);
+    populateMaskPatterns(converter, patterns);
     populateSoftmaxPatterns(converter, patterns);
     populateAccumulatorPatterns(converter, patterns);
     populateEpiloguePatterns(converter, patterns);

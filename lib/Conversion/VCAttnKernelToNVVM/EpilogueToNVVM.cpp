@@ -32,17 +32,22 @@ struct NormalizeAndStorePattern : OpConversionPattern<NormalizeAndStoreOp> {
     SmallVector<Value> values = b.unpack(adaptor.getAccumulator());
     SmallVector<Value> sums = b.unpack(adaptor.getSum());
     SmallVector<Value> maximum = b.unpack(adaptor.getMaximum());
-    SmallVector<Value> inverses;
+    SmallVector<Value> inverses, isEmptyRow;
     for (Value &sum : sums) {
       sum = b.reduceQuad(sum, [&](Value x, Value y) -> Value {
         return LLVM::FAddOp::create(b, x, y);
       });
       Value isEmpty =
           LLVM::FCmpOp::create(b, LLVM::FCmpPredicate::oeq, sum, b.f32(0));
+      isEmptyRow.push_back(isEmpty);
       Value inverse = LLVM::FDivOp::create(b, b.f32(1), sum);
       inverses.push_back(LLVM::SelectOp::create(b, isEmpty, b.f32(0), inverse));
     }
     scaleChannels(b, op, adaptor, values, inverses);
+    if (op.getMasked())
+      for (size_t i = 0; i < values.size() - kSumRegisters; ++i)
+        values[i] = LLVM::SelectOp::create(b, isEmptyRow[i / 2 % kThreadRows],
+                                           b.f32(0), values[i]);
 
     Value mine = arith::IndexCastOp::create(b, b.getIndexType(), b.row());
     Value first = arith::AddIOp::create(b, adaptor.getFirst(), mine);

@@ -59,11 +59,14 @@ LLVM::LLVMStructType vcattn::getRegisters(FragmentType type) {
   switch (type.getRole()) {
   case FragmentRole::Scores:
     return repeat(perThread, type.getElementType());
+  case FragmentRole::Added:
   case FragmentRole::Accumulator:
   case FragmentRole::Multipliers: // the key group of the thread's lane
     return repeat(perThread, f32);
   case FragmentRole::Rows: // all four threads of a row have it
     return repeat(kThreadRows, f32);
+  case FragmentRole::Keep: // a row's columns, one bit each
+    return repeat(kThreadRows, i32);
   case FragmentRole::Codes: // two per register
   case FragmentRole::RowSums:
     return repeat(perThread / 2, i32);
@@ -209,8 +212,9 @@ Value KernelBuilder::address(Value memref, ValueRange indices) {
   for (auto [index, stride] : llvm::zip_equal(indices, metadata.getStrides()))
     linear = arith::AddIOp::create(*this, linear,
                                    arith::MulIOp::create(*this, index, stride));
-  int64_t width =
-      cast<MemRefType>(memref.getType()).getElementTypeBitWidth() / 8;
+  // An i1 has a byte of its own.
+  int64_t width = llvm::divideCeil(
+      cast<MemRefType>(memref.getType()).getElementTypeBitWidth(), 8);
   Value bytes = arith::MulIOp::create(
       *this, linear, arith::ConstantIndexOp::create(*this, width));
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(*this, memref);

@@ -104,6 +104,10 @@ public:
              llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> combine);
   mlir::Value exp2(mlir::Value value);
 
+  /// For a thread's element `column` of row `row` (0 or 1), counted along its
+  /// own columns: whether `keep`, a word per row, has it.
+  mlir::Value isKept(mlir::ValueRange keep, unsigned row, int64_t column);
+
   /// The address of `memref[indices]` in global memory, computed in 64 bits
   /// from whatever strides it has.
   mlir::Value address(mlir::Value memref, mlir::ValueRange indices);
@@ -132,6 +136,8 @@ void populateCopyPatterns(const mlir::TypeConverter &converter,
                           mlir::RewritePatternSet &patterns);
 void populateMmaPatterns(const mlir::TypeConverter &converter,
                          mlir::RewritePatternSet &patterns);
+void populateMaskPatterns(const mlir::TypeConverter &converter,
+                          mlir::RewritePatternSet &patterns);
 void populateSoftmaxPatterns(const mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns);
 void populateAccumulatorPatterns(const mlir::TypeConverter &converter,

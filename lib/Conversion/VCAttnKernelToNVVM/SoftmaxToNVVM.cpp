@@ -56,6 +56,33 @@ static Value getLimit(KernelBuilder &b, Value valid) {
   return LLVM::SubOp::create(b, valid, first);
 }
 
+namespace {
+/// What of an op's operands says which keys count: a number of them, a bit per
+/// element of the thread, or nothing.
+class Keeper {
+public:
+  template <typename Adaptor>
+  Keeper(KernelBuilder &b, Adaptor adaptor)
+      : b(b), limit(getLimit(b, adaptor.getValid())) {
+    if (adaptor.getKeep())
+      keep = b.unpack(adaptor.getKeep());
+  }
+
+  bool keepsAll() const { return !limit && keep.empty(); }
+  /// Whether register i of a fragment of scores counts.
+  Value operator()(size_t i) const {
+    if (limit)
+      return isValid(b, limit, 8 * (i / 4) + i % 2);
+    return b.isKept(keep, i / 2 % kThreadRows, i / 4 * 2 + i % 2);
+  }
+
+private:
+  KernelBuilder &b;
+  Value limit;
+  SmallVector<Value> keep;
+};
+} // namespace
+
 static Value maxU16(KernelBuilder &b, Value x, Value y) {
   auto pair = VectorType::get({2}, b.getI16Type());
   Value max = LLVM::UMaxOp::create(b, LLVM::BitcastOp::create(b, pair, x),
@@ -193,28 +220,32 @@ struct ExpCastPattern : OpConversionPattern<ExpCastOp> {
                                         .getResult());
     }
 
-    Value limit = getLimit(b, adaptor.getValid());
+    Keeper keeps(b, adaptor);
+    SmallVector<Value> added;
+    if (adaptor.getAdded())
+      added = b.unpack(adaptor.getAdded());
     auto halves = VectorType::get({2}, b.getF16Type());
     SmallVector<Value> codes;
     for (size_t i = 0; i < scores.size(); i += 2) {
       unsigned r = i / 2 % kThreadRows;
-      auto value = [&](Value score) {
-        return LLVM::FMAOp::create(b, score, multipliers[r], offsets[r]);
+      auto value = [&](size_t i) -> Value {
+        Value y = LLVM::FMAOp::create(b, scores[i], multipliers[r], offsets[r]);
+        if (added.empty())
+          return y;
+        return LLVM::FAddOp::create(
+            b, y, LLVM::FMulOp::create(b, added[i], b.f32(kSubnormal)));
       };
+      Value high = value(i + 1), low = value(i);
       Value pair = NVVM::ConvertF32x2ToF16x2Op::create(
-          b, halves, /*src_hi=*/value(scores[i + 1]),
-          /*src_lo=*/value(scores[i]), /*random_bits=*/Value(),
+          b, halves, /*src_hi=*/high, /*src_lo=*/low, /*random_bits=*/Value(),
           NVVM::FPRoundingMode::RN, NVVM::SaturationMode::NONE, /*relu=*/true);
       if (op.getSaturate())
         pair = saturate(b, pair);
       Value bits = LLVM::BitcastOp::create(b, b.getI32Type(), pair);
-      if (limit) {
-        int64_t column = 8 * (i / 4);
-        Value lo = LLVM::SelectOp::create(b, isValid(b, limit, column),
-                                          b.i32(0xFFFF), b.i32(0));
+      if (!keeps.keepsAll()) {
+        Value lo = LLVM::SelectOp::create(b, keeps(i), b.i32(0xFFFF), b.i32(0));
         Value hi = LLVM::SelectOp::create(
-            b, isValid(b, limit, column + 1),
-            b.i32(static_cast<int32_t>(0xFFFF0000)), b.i32(0));
+            b, keeps(i + 1), b.i32(static_cast<int32_t>(0xFFFF0000)), b.i32(0));
         bits = LLVM::AndOp::create(b, bits, LLVM::OrOp::create(b, lo, hi));
       }
       codes.push_back(bits);
@@ -246,29 +277,36 @@ struct RaiseMaximumPattern : OpConversionPattern<RaiseMaximumOp> {
     SmallVector<Value> maximum = b.unpack(adaptor.getMaximum());
     SmallVector<Value> largest =
         getLargestCodes(b, b.unpack(adaptor.getCodes()));
-    Value limit = getLimit(b, adaptor.getValid());
+    Keeper keeps(b, adaptor);
+    SmallVector<Value> added;
+    if (adaptor.getAdded())
+      added = b.unpack(adaptor.getAdded());
     Value minusInfinity = b.f32(-kInfinity);
+    double bias = getBias(op.getScores().getType());
+    // A score in code units. The key group's multiplier is not negative: if
+    // nothing is added, the largest score gives the largest of these.
+    auto inCodeUnits = [&](Value score, unsigned r) -> Value {
+      Value unbiased = LLVM::FSubOp::create(b, score, b.f32(bias));
+      Value scale =
+          LLVM::FMulOp::create(b, multipliers[r], b.f32(kPerSubnormal));
+      return LLVM::FMulOp::create(b, unbiased, scale);
+    };
 
     SmallVector<Value> tops(kThreadRows, minusInfinity);
     for (auto [i, score] : llvm::enumerate(scores)) {
       unsigned r = i / 2 % kThreadRows;
-      if (limit)
-        score = LLVM::SelectOp::create(
-            b, isValid(b, limit, 8 * (i / 4) + i % 2), score, minusInfinity);
+      if (!added.empty())
+        score = LLVM::FAddOp::create(b, inCodeUnits(score, r), added[i]);
+      if (!keeps.keepsAll())
+        score = LLVM::SelectOp::create(b, keeps(i), score, minusInfinity);
       tops[r] = maxF32(b, tops[r], score);
     }
 
     SmallVector<Value> factors;
-    double bias = getBias(op.getScores().getType());
     for (unsigned r = 0; r < kThreadRows; ++r) {
-      // The key group's multiplier is not negative: the largest score gives the
-      // largest product.
-      Value unbiased = LLVM::FSubOp::create(b, tops[r], b.f32(bias));
-      Value scale =
-          LLVM::FMulOp::create(b, multipliers[r], b.f32(kPerSubnormal));
+      Value mine = added.empty() ? inCodeUnits(tops[r], r) : tops[r];
       Value top =
-          b.reduceQuad(LLVM::FMulOp::create(b, unbiased, scale),
-                       [&](Value x, Value y) { return maxF32(b, x, y); });
+          b.reduceQuad(mine, [&](Value x, Value y) { return maxF32(b, x, y); });
       Value codes = b.reduceQuad(
           largest[r], [&](Value x, Value y) { return maxU16(b, x, y); });
       Value raised = LLVM::SelectOp::create(

@@ -67,18 +67,23 @@ RowState ConsumerBuilder::takeAndRestore(TileBuilder &b, RowState state,
   return restore(b, state, sums, group, isReleased);
 }
 
+RowState ConsumerBuilder::promoteIf(TileBuilder &b, Value isDue,
+                                    RowState state) {
+  return runIf(b, isDue, state, [&](TileBuilder &b, RowState state) {
+    state.accumulator =
+        PromoteOp::create(b, state.accumulator, totals, state.promoted);
+    state.promoted = fill(b, rowsType, 1);
+    return state;
+  });
+}
+
 SmallVector<Value> ConsumerBuilder::closeGroup(TileBuilder &b, RowState state,
                                                Value done) {
   Value sums = takeRowSums(b, state);
   Value isDue =
       b.compare(arith::CmpIPredicate::eq,
                 b.rem(done, config.schedule.getPromotion()), b.i32(0));
-  state = runIf(b, isDue, state, [&](TileBuilder &b, RowState state) {
-    state.accumulator =
-        PromoteOp::create(b, state.accumulator, totals, state.promoted);
-    state.promoted = fill(b, rowsType, 1);
-    return state;
-  });
+  state = promoteIf(b, isDue, state);
   SmallVector<Value> values = state.values();
   values.push_back(sums);
   return values;
@@ -88,30 +93,45 @@ SmallVector<Value> ConsumerBuilder::closeGroup(TileBuilder &b, RowState state,
 // Loops
 //===----------------------------------------------------------------------===//
 
-std::pair<RowState, Value> ConsumerBuilder::groups(TileBuilder &b,
-                                                   RowState state) {
+std::pair<RowState, Value>
+ConsumerBuilder::groups(TileBuilder &b, RowState state, Value from, Value to) {
   SmallVector<Value> init = state.values();
   init.push_back(fill(b, rowSumsType, 0));
-  Value size = b.i32(kGroupTiles);
+  Value size = b.i32(kGroupTiles), one = b.i32(1);
+  bool isLimited = config.limits.any();
+  // A group's steps start with that which multiplies its first values. With
+  // limits, `from` may be in the middle of them.
+  Value begin = from, firstGroup;
+  if (isLimited) {
+    firstGroup = b.div(b.sub(from, one), kGroupTiles);
+    begin = b.add(b.mul(firstGroup, size), one);
+    Value isEmpty = b.compare(arith::CmpIPredicate::sge, from, to);
+    begin = b.select(isEmpty, to, begin);
+  }
   auto loop = scf::ForOp::create(
-      b, b.i32(1), last, size, init,
+      b, begin, to, size, init,
       [&](OpBuilder &nested, Location loc, Value start, ValueRange values) {
         TileBuilder b(loc, nested);
-        // Step `start` multiplies the first values of a group; the means to be
-        // restored are those of the group before, or none: zeros.
-        Value group = b.div(start, kGroupTiles);
-        Value previous =
-            arith::MaxSIOp::create(b, b.sub(group, b.i32(1)), b.i32(0));
-        RowState state = step(b, RowState::get(values), start, values.back(),
-                              previous, Value());
-        Value next = b.add(start, size), end = b.min(next, last);
+        // The means to be restored are those of the group before, or none:
+        // zeros.
+        Value group = b.div(start, kGroupTiles), firstTile = start;
+        StepOptions options;
+        options.sums = values.back();
+        options.group =
+            b.max(b.sub(group, b.i32(1)), isLimited ? firstGroup : b.i32(0));
+        if (isLimited) {
+          options.isRestored =
+              b.compare(arith::CmpIPredicate::sgt, group, firstGroup);
+          firstTile = b.max(start, from);
+        }
+        RowState state = step(b, RowState::get(values), firstTile, options);
+        Value next = b.add(start, size), end = b.min(next, to);
         auto steps = scf::ForOp::create(
-            b, b.add(start, b.i32(1)), end, b.i32(1), state.values(),
+            b, b.add(firstTile, b.i32(1)), end, b.i32(1), state.values(),
             [&](OpBuilder &nested, Location loc, Value tile,
                 ValueRange values) {
               TileBuilder b(loc, nested);
-              RowState state = step(b, RowState::get(values), tile, Value(),
-                                    Value(), Value());
+              RowState state = step(b, RowState::get(values), tile, {});
               scf::YieldOp::create(b, state.values());
             });
         state = RowState::get(steps.getResults());
@@ -135,19 +155,64 @@ std::pair<RowState, Value> ConsumerBuilder::groups(TileBuilder &b,
   return {RowState::get(loop.getResults()), loop.getResults().back()};
 }
 
+RowState ConsumerBuilder::wholeGroups(TileBuilder &b, RowState state,
+                                      Value from, Value to) {
+  Value sums;
+  std::tie(state, sums) = groups(b, state, from, to);
+  // A group that ended with the last of these steps has its means pending.
+  Value lastStep = b.sub(to, b.i32(1));
+  Value isPending = endsGroup(b, lastStep);
+  if (config.limits.any())
+    isPending = arith::AndIOp::create(
+        b, isPending, b.compare(arith::CmpIPredicate::slt, from, to));
+  return runIf(b, isPending, state, [&](TileBuilder &b, RowState state) {
+    Value group = b.sub(b.div(lastStep, kGroupTiles), b.i32(1));
+    return restore(b, state, sums, group, isUpper(b, group));
+  });
+}
+
+Value ConsumerBuilder::endsGroup(TileBuilder &b, Value tile) {
+  Value aligned =
+      b.compare(arith::CmpIPredicate::eq, b.rem(tile, kGroupTiles), b.i32(0));
+  return arith::AndIOp::create(b, aligned, isPositive(b, tile));
+}
+
+Value ConsumerBuilder::isPositive(TileBuilder &b, Value x) {
+  return b.compare(arith::CmpIPredicate::sgt, x, b.i32(0));
+}
+
+RowState ConsumerBuilder::allTiles(TileBuilder &b) {
+  RowState state = first(b, b.i32(0));
+  state = wholeGroups(b, state, b.i32(1), last);
+  state =
+      runIf(b, isPositive(b, last), state, [&](TileBuilder &b, RowState state) {
+        Value done = b.mul(last, b.i32(config.schedule.getTileK()));
+        StepOptions options;
+        options.valid = b.sub(b.toI32(item.keys), done);
+        return step(b, state, last, options);
+      });
+  return runIf(b, endsGroup(b, last), state,
+               [&](TileBuilder &b, RowState state) {
+                 Value group = b.sub(b.div(last, kGroupTiles), b.i32(1));
+                 return takeAndRestore(b, state, group, isUpper(b, group));
+               });
+}
+
 //===----------------------------------------------------------------------===//
 // The whole
 //===----------------------------------------------------------------------===//
 
-void ConsumerBuilder::build(TileBuilder &b, const WorkItem &work,
-                            ValueRange uses) {
+SmallVector<Value> ConsumerBuilder::build(TileBuilder &b, const WorkItem &work,
+                                          ValueRange uses) {
   const KernelArguments &a = context.arguments;
   item = work;
   firstUse = uses[1];
   firstMeanUse = uses[2];
-  last = b.sub(item.tiles, b.i32(1));
+  bool isLimited = config.limits.any();
+  if (!isLimited)
+    last = b.sub(item.tiles, b.i32(1));
   int64_t rows = rowsType.getRows();
-  Value firstRow = b.add(item.query, b.toIndex(b.mul(consumer, b.i32(rows))));
+  firstRow = b.add(item.query, b.toIndex(b.mul(consumer, b.i32(rows))));
   rowScales = LoadRowsOp::create(b, rowsType, a.queryScale, item.batch,
                                  item.head, firstRow, a.factor);
   Value tile = wait(b, p.queries, uses[0]);
@@ -156,35 +221,7 @@ void ConsumerBuilder::build(TileBuilder &b, const WorkItem &work,
       tile, consumer);
   ClearTileOp::create(b, totals);
 
-  RowState state = first(b);
-  Value sums;
-  std::tie(state, sums) = groups(b, state);
-  auto isPositive = [&](Value x) {
-    return b.compare(arith::CmpIPredicate::sgt, x, b.i32(0));
-  };
-  auto endsGroup = [&](Value x) -> Value {
-    Value aligned =
-        b.compare(arith::CmpIPredicate::eq, b.rem(x, kGroupTiles), b.i32(0));
-    return arith::AndIOp::create(b, aligned, isPositive(x));
-  };
-
-  // A group that ended with the step before the last has its means pending.
-  Value beforeLast = b.sub(last, b.i32(1));
-  state = runIf(b, endsGroup(beforeLast), state,
-                [&](TileBuilder &b, RowState state) {
-                  Value group = b.sub(b.div(beforeLast, kGroupTiles), b.i32(1));
-                  return restore(b, state, sums, group, isUpper(b, group));
-                });
-  state =
-      runIf(b, isPositive(last), state, [&](TileBuilder &b, RowState state) {
-        Value done = b.mul(last, b.i32(config.schedule.getTileK()));
-        Value valid = b.sub(b.toI32(item.keys), done);
-        return step(b, state, last, Value(), Value(), valid);
-      });
-  state = runIf(b, endsGroup(last), state, [&](TileBuilder &b, RowState state) {
-    Value group = b.sub(b.div(last, kGroupTiles), b.i32(1));
-    return takeAndRestore(b, state, group, isUpper(b, group));
-  });
+  RowState state = isLimited ? limitedTiles(b) : allTiles(b);
 
   // The last values, row sums and means.
   state.accumulator =
@@ -196,8 +233,14 @@ void ConsumerBuilder::build(TileBuilder &b, const WorkItem &work,
   Value result = MergeOp::create(b, state.accumulator, totals, state.promoted);
   NormalizeAndStoreOp::create(b, result, state.sum, state.maximum, a.valueScale,
                               a.out, a.lse, item.outBatch, item.head,
-                              item.batch, item.keyHead, firstRow, config.cast,
-                              config.layout);
+                              item.batch, item.keyHead, firstRow,
+                              /*masked=*/isLimited, config.cast, config.layout);
+  Value nextQuery = b.add(uses[0], b.i32(1));
+  if (isLimited)
+    return {nextQuery, b.add(use(b, last), b.i32(1)),
+            b.add(meanUse(b, b.div(last, kGroupTiles)), b.i32(1))};
+  return {nextQuery, b.add(uses[1], item.tiles),
+          b.add(uses[2], getMeanTiles(b, item))};
 }
 
 void vcattn::buildConsumer(TileBuilder &b, const KernelContext &context,
@@ -212,9 +255,6 @@ void vcattn::buildConsumer(TileBuilder &b, const KernelContext &context,
   ConsumerBuilder builder(b, context, consumer);
   context.forEachWorkItem(
       b, 3, [&](TileBuilder &b, const WorkItem &item, ValueRange uses) {
-        builder.build(b, item, uses);
-        return SmallVector<Value>{b.add(uses[0], b.i32(1)),
-                                  b.add(uses[1], item.tiles),
-                                  b.add(uses[2], getMeanTiles(b, item))};
+        return builder.build(b, item, uses);
       });
 }

@@ -62,6 +62,12 @@ Value TileBuilder::rem(Value x, int64_t y) {
 Value TileBuilder::min(Value x, Value y) {
   return arith::MinSIOp::create(*this, x, y);
 }
+Value TileBuilder::max(Value x, Value y) {
+  return arith::MaxSIOp::create(*this, x, y);
+}
+Value TileBuilder::select(Value condition, Value x, Value y) {
+  return arith::SelectOp::create(*this, condition, x, y);
+}
 Value TileBuilder::compare(arith::CmpIPredicate predicate, Value x, Value y) {
   return arith::CmpIOp::create(*this, predicate, x, y);
 }
@@ -69,6 +75,22 @@ Value TileBuilder::compare(arith::CmpIPredicate predicate, Value x, Value y) {
 //===----------------------------------------------------------------------===//
 // Work
 //===----------------------------------------------------------------------===//
+
+/// The number of the work item that comes `item`-th to a block, where late
+/// query tiles see more keys than early ones. Blocks take the tiles of all
+/// heads from the longest to the shortest; every other time the blocks take
+/// turns in the opposite order, so that none always gets the longer ones.
+static Value getBalancedItem(TileBuilder &b, Value item, Value work,
+                             Value blocks) {
+  Value round = arith::DivUIOp::create(b, item, blocks);
+  Value start = b.mul(round, blocks);
+  Value next = b.add(start, blocks);
+  Value isOdd =
+      b.compare(arith::CmpIPredicate::eq, b.rem(round, 2), b.index(1));
+  Value isWhole = b.compare(arith::CmpIPredicate::ule, next, work);
+  Value mirrored = b.sub(b.sub(next, b.index(1)), b.sub(item, start));
+  return b.select(arith::AndIOp::create(b, isOdd, isWhole), mirrored, item);
+}
 
 void KernelContext::forEachWorkItem(
     TileBuilder &b, unsigned counters,
@@ -82,8 +104,17 @@ void KernelContext::forEachWorkItem(
       b, first, work, step, zeros,
       [&](OpBuilder &nested, Location loc, Value item, ValueRange state) {
         TileBuilder inner(loc, nested);
-        Value tile = arith::RemUIOp::create(inner, item, queryTiles);
-        Value row = arith::DivUIOp::create(inner, item, queryTiles);
+        Value tile, row;
+        if (config.limits.right >= 0) {
+          Value number = getBalancedItem(inner, item, work, step);
+          Value rows = arith::DivUIOp::create(inner, work, queryTiles);
+          row = arith::RemUIOp::create(inner, number, rows);
+          Value late = arith::DivUIOp::create(inner, number, rows);
+          tile = inner.sub(inner.sub(queryTiles, inner.index(1)), late);
+        } else {
+          tile = arith::RemUIOp::create(inner, item, queryTiles);
+          row = arith::DivUIOp::create(inner, item, queryTiles);
+        }
         WorkItem x;
         x.head = arith::RemUIOp::create(inner, row, heads);
         x.outBatch = arith::DivUIOp::create(inner, row, heads);
@@ -148,14 +179,21 @@ static KernelPipelines createPipelines(TileBuilder &b,
 }
 
 /// Names a kernel's arguments.
-static KernelArguments getArguments(gpu::GPUFuncOp kernel, bool hasLse) {
+static KernelArguments getArguments(gpu::GPUFuncOp kernel,
+                                    const KernelConfig &config) {
   auto next = kernel.getArguments().begin();
   KernelArguments a;
   for (Value *argument : {&a.queryMap, &a.keyMap, &a.valueMap, &a.queryScale,
                           &a.keyScale, &a.valueScale, &a.means, &a.out})
     *argument = *next++;
-  if (hasLse)
+  if (config.hasLse)
     a.lse = *next++;
+  if (config.limits.mask)
+    a.mask = *next++;
+  if (config.limits.lengths)
+    a.lengths = *next++;
+  if (config.limits.blocks)
+    a.blocks = *next++;
   a.keys = *next++;
   a.factor = *next++;
   return a;
@@ -168,6 +206,10 @@ gpu::GPUFuncOp vcattn::buildAttentionKernel(ImplicitLocOpBuilder &builder,
   ScheduleAttr schedule = config.schedule;
   SmallVector<Type> types(3, builder.getType<TensorMapType>());
   llvm::append_range(types, config.buffers);
+  for (MemRefType type :
+       {config.limits.mask, config.limits.lengths, config.limits.blocks})
+    if (type)
+      types.push_back(type);
   types.push_back(builder.getIndexType());
   types.push_back(builder.getF32Type());
   auto kernel =
@@ -186,7 +228,7 @@ gpu::GPUFuncOp vcattn::buildAttentionKernel(ImplicitLocOpBuilder &builder,
   TileBuilder b(builder.getLoc(), builder);
   b.setInsertionPointToStart(&kernel.getBody().front());
   KernelContext context(config);
-  context.arguments = getArguments(kernel, config.hasLse);
+  context.arguments = getArguments(kernel, config);
   context.pipelines = createPipelines(b, config);
   const KernelArguments &a = context.arguments;
   auto sizeOf = [&](Value buffer, int64_t dim) -> Value {

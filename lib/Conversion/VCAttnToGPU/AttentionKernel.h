@@ -22,6 +22,29 @@
 
 namespace vcattn {
 
+/// What limits the keys that a query sees. Buffers are of the limits' types and
+/// follow a kernel's others.
+struct KeyLimits {
+  /// Keys before and after a query's position that it sees; -1: all.
+  int64_t left = -1, right = -1;
+  /// Whether the last query stands at the last key, not the first at the first.
+  bool bottomRight = false;
+  /// [B, Hq, Nq, Nk], [B] and [B, Hq, query tiles, key tiles]; null without.
+  mlir::MemRefType mask, lengths, blocks;
+
+  /// Whether positions, or lengths, leave a range of keys.
+  bool isRange() const { return left >= 0 || right >= 0 || lengths; }
+  /// Whether any tile may have keys that are not seen, or not be seen at all.
+  bool isEverywhere() const { return mask || blocks; }
+  bool any() const { return isRange() || isEverywhere(); }
+
+  bool operator==(const KeyLimits &other) const {
+    return left == other.left && right == other.right &&
+           bottomRight == other.bottomRight && mask == other.mask &&
+           lengths == other.lengths && blocks == other.blocks;
+  }
+};
+
 /// What one kernel is built for; equal configurations share a kernel.
 struct KernelConfig {
   /// Element type of query and key codes.
@@ -36,13 +59,15 @@ struct KernelConfig {
   ScheduleAttr schedule;
   /// Keys of a work item, or 0 for all of them.
   int64_t splitKeys;
+  /// What limits the keys that a query sees.
+  KeyLimits limits;
 
   bool operator==(const KernelConfig &other) const {
     return code == other.code && buffers == other.buffers &&
            hasLse == other.hasLse && cast == other.cast &&
            layout == other.layout && headDim == other.headDim &&
            valueDim == other.valueDim && schedule == other.schedule &&
-           splitKeys == other.splitKeys;
+           splitKeys == other.splitKeys && limits == other.limits;
   }
 };
 
@@ -50,7 +75,8 @@ struct KernelConfig {
 struct KernelArguments {
   mlir::Value queryMap, keyMap, valueMap;
   mlir::Value queryScale, keyScale, valueScale, means, out;
-  mlir::Value lse; // null without
+  mlir::Value lse;                   // null without
+  mlir::Value mask, lengths, blocks; // null without
   /// Number of keys, an index.
   mlir::Value keys;
   /// What each query scale is multiplied by, an f32.
@@ -86,6 +112,17 @@ struct WorkItem {
   mlir::Value tiles, keys;
 };
 
+/// The key tiles of one work item, as i32.
+struct KeyRange {
+  /// Tiles from `begin` to before `end`: at least one, of which the item may
+  /// see nothing.
+  mlir::Value begin, end;
+  /// Among these, the ones of which every query sees every key.
+  mlir::Value wholeBegin, wholeEnd;
+  /// Keys that count, and the distance from a query's number to its position.
+  mlir::Value keys, diagonal;
+};
+
 /// Arithmetic on i32, in which tiles are counted, and index.
 class TileBuilder : public mlir::ImplicitLocOpBuilder {
 public:
@@ -102,6 +139,8 @@ public:
   mlir::Value div(mlir::Value x, int64_t y);
   mlir::Value rem(mlir::Value x, int64_t y);
   mlir::Value min(mlir::Value x, mlir::Value y);
+  mlir::Value max(mlir::Value x, mlir::Value y);
+  mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y);
   mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value x,
                       mlir::Value y);
 };
@@ -126,6 +165,11 @@ struct KernelContext {
                        llvm::function_ref<llvm::SmallVector<mlir::Value>(
                            TileBuilder &, const WorkItem &, mlir::ValueRange)>
                            body) const;
+  /// The key tiles of `item`, in a kernel with limits.
+  KeyRange getKeyRange(TileBuilder &b, const WorkItem &item) const;
+  /// Whether the block mask has `tile` set, an i1.
+  mlir::Value isInBlocks(TileBuilder &b, const WorkItem &item,
+                         mlir::Value tile) const;
 
 private:
   /// Sets what `item` says about keys, and its batch entries.
@@ -138,6 +182,19 @@ mlir::Value getMeanTiles(TileBuilder &b, const WorkItem &item);
 mlir::Value getKeyTile(TileBuilder &b, const WorkItem &item, mlir::Value tile);
 
 void buildProducer(TileBuilder &b, const KernelContext &context);
+/// The key and value tiles that `item` sees, from the given uses of their
+/// pipelines and of that of means on; returns the uses after them.
+std::pair<mlir::Value, mlir::Value>
+produceLimited(TileBuilder &b, const KernelContext &context,
+               const WorkItem &item, mlir::Value use, mlir::Value meanUse);
+/// Loads `tile`'s keys and values as `use` of their pipelines, in between what
+/// `between` loads.
+void loadTile(TileBuilder &b, const KernelContext &context,
+              const WorkItem &item, mlir::Value tile, mlir::Value use,
+              llvm::function_ref<void(TileBuilder &)> between);
+/// Loads the means of the group of tiles that `tile` is in.
+void loadMeans(TileBuilder &b, const KernelContext &context,
+               const WorkItem &item, mlir::Value tile, mlir::Value use);
 void buildConsumer(TileBuilder &b, const KernelContext &context,
                    mlir::Value consumer);
 

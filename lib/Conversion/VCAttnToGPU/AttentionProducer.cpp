@@ -31,53 +31,72 @@ static SmallVector<Value> getCoordinates(TileBuilder &b, Layout layout,
   return coordinates;
 }
 
+/// Fills `use` of a pipeline through a tensor map.
+static void load(TileBuilder &b, Value map, ValueRange coordinates,
+                 Value pipeline, Value use) {
+  AcquireOp::create(b, pipeline, use);
+  LoadTileOp::create(b, map, coordinates, pipeline, use);
+}
+
+void vcattn::loadTile(TileBuilder &b, const KernelContext &context,
+                      const WorkItem &item, Value tile, Value use,
+                      function_ref<void(TileBuilder &)> between) {
+  const KernelConfig &config = context.config;
+  Value batch = b.toI32(item.batch), keyHead = b.toI32(item.keyHead);
+  Value token = b.mul(tile, b.i32(config.schedule.getTileK()));
+  load(b, context.arguments.keyMap,
+       getCoordinates(b, config.layout, batch, keyHead, token),
+       context.pipelines.keys, use);
+  between(b);
+  Value zero = b.i32(0);
+  load(b, context.arguments.valueMap, {batch, keyHead, tile, zero, zero},
+       context.pipelines.values, use);
+}
+
+void vcattn::loadMeans(TileBuilder &b, const KernelContext &context,
+                       const WorkItem &item, Value tile, Value use) {
+  Value group = b.div(tile, kMeanTiles), zero = b.index(0);
+  AcquireOp::create(b, context.pipelines.means, use);
+  LoadBytesOp::create(b, context.arguments.means,
+                      ValueRange{item.batch, item.keyHead, b.toIndex(group),
+                                 zero, zero, zero, zero},
+                      context.pipelines.means, use);
+}
+
 void vcattn::buildProducer(TileBuilder &b, const KernelContext &context) {
   const KernelConfig &config = context.config;
-  const KernelArguments &a = context.arguments;
-  const KernelPipelines &p = context.pipelines;
-  auto load = [](TileBuilder &b, Value map, ValueRange coordinates,
-                 Value pipeline, Value use) {
-    AcquireOp::create(b, pipeline, use);
-    LoadTileOp::create(b, map, coordinates, pipeline, use);
-  };
-
   // Counters: uses of the pipelines of queries, of keys and values, of means.
   context.forEachWorkItem(
       b, 3, [&](TileBuilder &b, const WorkItem &item, ValueRange uses) {
-        Value batch = b.toI32(item.batch), keyHead = b.toI32(item.keyHead);
-        load(b, a.queryMap,
-             getCoordinates(b, config.layout, batch, b.toI32(item.head),
-                            b.toI32(item.query)),
-             p.queries, uses[0]);
+        load(b, context.arguments.queryMap,
+             getCoordinates(b, config.layout, b.toI32(item.batch),
+                            b.toI32(item.head), b.toI32(item.query)),
+             context.pipelines.queries, uses[0]);
+        if (config.limits.any()) {
+          auto [next, nextMean] =
+              produceLimited(b, context, item, uses[1], uses[2]);
+          return SmallVector<Value>{b.add(uses[0], b.i32(1)), next, nextMean};
+        }
         scf::ForOp::create(
             b, b.i32(0), item.tiles, b.i32(1), ValueRange(),
             [&](OpBuilder &nested, Location loc, Value counter, ValueRange) {
               TileBuilder b(loc, nested);
-              Value use = b.add(uses[1], counter);
               Value tile = getKeyTile(b, item, counter);
-              Value token = b.mul(tile, b.i32(config.schedule.getTileK()));
-              load(b, a.keyMap,
-                   getCoordinates(b, config.layout, batch, keyHead, token),
-                   p.keys, use);
-              Value startsGroup = b.compare(arith::CmpIPredicate::eq,
-                                            b.rem(tile, kMeanTiles), b.i32(0));
-              scf::IfOp::create(
-                  b, startsGroup, [&](OpBuilder &nested, Location loc) {
-                    TileBuilder b(loc, nested);
-                    Value group = b.div(tile, kMeanTiles);
-                    Value mean = b.add(uses[2], b.div(counter, kMeanTiles));
-                    Value zero = b.index(0);
-                    AcquireOp::create(b, p.means, mean);
-                    LoadBytesOp::create(b, a.means,
-                                        ValueRange{item.batch, item.keyHead,
-                                                   b.toIndex(group), zero, zero,
-                                                   zero, zero},
-                                        p.means, mean);
-                    scf::YieldOp::create(b);
-                  });
-              Value zero = b.i32(0);
-              load(b, a.valueMap, {batch, keyHead, tile, zero, zero}, p.values,
-                   use);
+              loadTile(b, context, item, tile, b.add(uses[1], counter),
+                       [&](TileBuilder &b) {
+                         Value startsGroup =
+                             b.compare(arith::CmpIPredicate::eq,
+                                       b.rem(tile, kMeanTiles), b.i32(0));
+                         scf::IfOp::create(
+                             b, startsGroup,
+                             [&](OpBuilder &nested, Location loc) {
+                               TileBuilder b(loc, nested);
+                               Value use =
+                                   b.add(uses[2], b.div(counter, kMeanTiles));
+                               loadMeans(b, context, item, tile, use);
+                               scf::YieldOp::create(b);
+                             });
+                       });
               scf::YieldOp::create(b);
             });
         return SmallVector<Value>{b.add(uses[0], b.i32(1)),

@@ -102,7 +102,7 @@ Value ConsumerBuilder::settle(TileBuilder &b, Value running,
 ExpCastOp ConsumerBuilder::expcast(TileBuilder &b, const Scores &x,
                                    Value maximum, bool saturate) {
   return ExpCastOp::create(b, codesType, b.getI1Type(), x.scores, x.multipliers,
-                           maximum, x.valid, saturate);
+                           maximum, x.valid, x.keep, x.added, saturate);
 }
 
 Value ConsumerBuilder::pack(TileBuilder &b, Value codes) {
@@ -117,10 +117,15 @@ Value ConsumerBuilder::loadMultipliers(TileBuilder &b, Value tile) {
 
 Value ConsumerBuilder::raise(TileBuilder &b, const Scores &x, Value &maximum,
                              Value &codes) {
-  auto raised = RaiseMaximumOp::create(b, rowsType, rowsType, x.scores,
-                                       x.multipliers, maximum, codes, x.valid);
+  // What a mask adds is too much to keep: it is read again.
+  Scores again = x;
+  if (x.added)
+    limit(b, again);
+  auto raised =
+      RaiseMaximumOp::create(b, rowsType, rowsType, x.scores, x.multipliers,
+                             maximum, codes, x.valid, again.keep, again.added);
   maximum = raised.getNewMaximum();
-  codes = expcast(b, x, maximum, /*saturate=*/true).getCodes();
+  codes = expcast(b, again, maximum, /*saturate=*/true).getCodes();
   return raised.getFactor();
 }
 
@@ -154,12 +159,15 @@ RowState ConsumerBuilder::raiseIfNeeded(TileBuilder &b, const Scores &x,
 // Steps
 //===----------------------------------------------------------------------===//
 
-RowState ConsumerBuilder::first(TileBuilder &b) {
-  Value tile = b.i32(0);
+RowState ConsumerBuilder::first(TileBuilder &b, Value tile) {
   Scores x;
+  x.tile = tile;
   x.multipliers = loadMultipliers(b, tile);
-  x.valid = b.toI32(arith::MinUIOp::create(
-      b, item.keys, b.index(config.schedule.getTileK())));
+  if (config.limits.any())
+    limit(b, x);
+  else
+    x.valid = b.toI32(arith::MinUIOp::create(
+        b, item.keys, b.index(config.schedule.getTileK())));
   x.scores = settle(b, startScores(b, tile), 0);
   ReleaseOp::create(b, p.keys, use(b, tile), Value());
 
@@ -176,17 +184,20 @@ RowState ConsumerBuilder::first(TileBuilder &b) {
 }
 
 RowState ConsumerBuilder::step(TileBuilder &b, RowState state, Value tile,
-                               Value sums, Value group, Value valid) {
+                               const StepOptions &options) {
   bool takesTurns = config.schedule.getPingPong();
   Value before = b.sub(tile, b.i32(1));
   Scores x;
-  x.valid = valid;
+  x.tile = tile;
+  x.valid = options.valid;
+  if (options.isLimited)
+    limit(b, x);
   x.multipliers = loadMultipliers(b, tile);
   if (takesTurns)
     TakeTurnOp::create(b, consumer);
   Value scores = startScores(b, tile), accumulator = state.accumulator;
-  if (sums)
-    accumulator = startMeans(b, accumulator, sums, group);
+  if (options.sums)
+    accumulator = startMeans(b, accumulator, options.sums, options.group);
   accumulator = startValues(b, accumulator, state, before);
   if (takesTurns)
     PassTurnOp::create(b, consumer);
@@ -197,7 +208,11 @@ RowState ConsumerBuilder::step(TileBuilder &b, RowState state, Value tile,
   ExpCastOp cast = expcast(b, x, state.maximum);
   state.accumulator = settle(b, accumulator, 0);
   ReleaseOp::create(b, p.values, use(b, before), Value());
-  if (sums)
-    ReleaseOp::create(b, p.means, meanUse(b, group), isUpper(b, group));
+  if (options.sums) {
+    Value isReleased = isUpper(b, options.group);
+    if (options.isRestored)
+      isReleased = arith::AndIOp::create(b, isReleased, options.isRestored);
+    ReleaseOp::create(b, p.means, meanUse(b, options.group), isReleased);
+  }
   return raiseIfNeeded(b, x, state, cast);
 }

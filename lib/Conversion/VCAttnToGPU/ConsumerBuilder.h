@@ -46,8 +46,9 @@ public:
                   mlir::Value consumer);
 
   /// Computes `work`; `uses` are this role's counters of the pipelines of
-  /// queries, of keys and values, and of means.
-  void build(TileBuilder &b, const WorkItem &work, mlir::ValueRange uses);
+  /// queries, of keys and values, and of means. Returns the next work item's.
+  llvm::SmallVector<mlir::Value> build(TileBuilder &b, const WorkItem &work,
+                                       mlir::ValueRange uses);
 
 private:
   /// The scores of a tile with what it takes to cast them.
@@ -55,6 +56,10 @@ private:
     mlir::Value scores, multipliers;
     /// Keys of the tile that count; null if all do.
     mlir::Value valid;
+    /// Which keys each row sees, and what a mask adds; null if all, and
+    /// nothing.
+    mlir::Value keep, added;
+    mlir::Value tile;
   };
 
   mlir::Value wait(TileBuilder &b, mlir::Value pipeline, mlir::Value use);
@@ -78,6 +83,18 @@ private:
                          mlir::Value sums, mlir::Value group);
   mlir::Value settle(TileBuilder &b, mlir::Value running, int64_t outstanding);
 
+  // Masks (AttentionLimits.cpp).
+  /// Which keys of `x`'s tile rows see.
+  void limit(TileBuilder &b, Scores &x);
+  /// Steps over the tiles from `from` to before `to`, any of which may have
+  /// keys that are not seen.
+  RowState limitedSteps(TileBuilder &b, RowState state, mlir::Value from,
+                        mlir::Value to);
+  /// One of them, and what is due after it, `before` being the step before.
+  RowState limitedStep(TileBuilder &b, RowState state, mlir::Value tile);
+  /// The steps of a work item with limits, from the first to the last.
+  RowState limitedTiles(TileBuilder &b);
+
   // Softmax.
   mlir::Value loadMultipliers(TileBuilder &b, mlir::Value tile);
   ExpCastOp expcast(TileBuilder &b, const Scores &x, mlir::Value maximum,
@@ -94,20 +111,40 @@ private:
 
   // Steps.
   /// The first tile, before any values can be multiplied.
-  RowState first(TileBuilder &b);
-  /// One step. With `sums`, the means of `group` are restored in it; with
-  /// `valid`, only so many keys of the tile count.
+  RowState first(TileBuilder &b, mlir::Value tile);
+  /// What one step does besides its tile.
+  struct StepOptions {
+    /// Row sums with which the means of `group` are restored; they may be zeros
+    /// that stand for none, unless `isRestored`, null if they never are.
+    mlir::Value sums, group, isRestored;
+    /// Only so many keys of the tile count; null if all do.
+    mlir::Value valid;
+    /// Whether rows differ in the keys that they see.
+    bool isLimited = false;
+  };
   RowState step(TileBuilder &b, RowState state, mlir::Value tile,
-                mlir::Value sums, mlir::Value group, mlir::Value valid);
+                const StepOptions &options);
 
   // Between steps.
-  /// The steps between the first and the last tile, in groups of 8. Row sums
-  /// whose means are still to be restored, or zeros, come second.
-  std::pair<RowState, mlir::Value> groups(TileBuilder &b, RowState state);
+  /// The steps from tile `from` to before `to`, in groups of 8, of which the
+  /// first and last may be parts. Row sums whose means are still to be
+  /// restored, or zeros, come second.
+  std::pair<RowState, mlir::Value> groups(TileBuilder &b, RowState state,
+                                          mlir::Value from, mlir::Value to);
+  /// The same, and the means restored.
+  RowState wholeGroups(TileBuilder &b, RowState state, mlir::Value from,
+                       mlir::Value to);
+  /// Whether the step of `tile` is the one after which a group is complete.
+  mlir::Value endsGroup(TileBuilder &b, mlir::Value tile);
+  mlir::Value isPositive(TileBuilder &b, mlir::Value x);
+  /// The steps of a work item without limits, from the first to the last.
+  RowState allTiles(TileBuilder &b);
   /// Takes the row sums of a full group out, and promotes if that is due after
   /// `done` tiles. Returns the state's values and the row sums.
   llvm::SmallVector<mlir::Value> closeGroup(TileBuilder &b, RowState state,
                                             mlir::Value done);
+  /// Promotes if `isDue`.
+  RowState promoteIf(TileBuilder &b, mlir::Value isDue, RowState state);
   /// Takes row sums out of the accumulator.
   mlir::Value takeRowSums(TileBuilder &b, RowState &state);
   /// Restores the means of `group` on the spot.
@@ -129,9 +166,12 @@ private:
 
   // Of the current work item.
   WorkItem item;
-  mlir::Value queries, rowScales, firstUse, firstMeanUse;
+  mlir::Value queries, rowScales, firstRow, firstUse, firstMeanUse;
   /// Number of the last tile.
   mlir::Value last;
+  // In a kernel with limits: the item's tiles and the last step's one.
+  KeyRange range;
+  mlir::Value before;
 };
 
 } // namespace vcattn

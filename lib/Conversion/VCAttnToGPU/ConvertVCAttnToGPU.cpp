@@ -50,6 +50,10 @@ static LogicalResult checkSupport(PackedAttentionOp op) {
                           "and 128 keys, not ")
            << schedule.getTileQ() << " for " << schedule.getConsumers()
            << " consumers and " << schedule.getTileK();
+  if (op.getBlockMask() && schedule.getTileQ() != kBlockTokens)
+    return op.emitOpError("has a block mask, of tiles of 128 queries, and a "
+                          "schedule with tiles of ")
+           << schedule.getTileQ();
   double scale = op.getScale().convertToDouble();
   if (!(scale >= 0) || std::isinf(scale))
     return op.emitOpError("needs a scale that is finite and not negative");
@@ -104,6 +108,33 @@ static MemRefType getKernelType(MemRefType type, ArrayRef<int64_t> innerSizes) {
   return MemRefType::get(shape, type.getElementType(), layout);
 }
 
+/// The type in which a kernel gets a mask: any strides, 0 where it broadcasts.
+static MemRefType getMaskType(Value mask) {
+  if (!mask)
+    return {};
+  MLIRContext *context = mask.getContext();
+  SmallVector<int64_t> dynamic(4, ShapedType::kDynamic);
+  return MemRefType::get(
+      dynamic, typeOf(mask).getElementType(),
+      StridedLayoutAttr::get(context, ShapedType::kDynamic, dynamic));
+}
+
+static KeyLimits getLimits(PackedAttentionOp op) {
+  KeyLimits limits;
+  if (std::optional<WindowAttr> window = op.getWindow()) {
+    limits.left = window->getLeft();
+    limits.right = window->getRight();
+  }
+  if (op.getCausal() != Causality::None)
+    limits.right = 0;
+  limits.bottomRight = op.getCausal() == Causality::BottomRight;
+  limits.mask = getMaskType(op.getMask());
+  limits.blocks = getMaskType(op.getBlockMask());
+  if (op.getLengths())
+    limits.lengths = getKernelType(typeOf(op.getLengths()), {});
+  return limits;
+}
+
 static KernelConfig getConfig(PackedAttentionOp op) {
   KernelConfig config;
   config.code = typeOf(op.getQuery()).getElementType();
@@ -114,6 +145,7 @@ static KernelConfig getConfig(PackedAttentionOp op) {
   config.valueDim = typeOf(op.getOuts()[0]).getShape().back();
   config.schedule = op.getSchedule();
   config.splitKeys = op.getSplitKeys();
+  config.limits = getLimits(op);
   auto addType = [&](MemRefType type, ArrayRef<int64_t> innerSizes) {
     config.buffers.push_back(getKernelType(type, innerSizes));
   };
@@ -163,6 +195,24 @@ gpu::GPUFuncOp KernelCache::get(Location loc, const KernelConfig &config) {
   return kernel;
 }
 
+/// `mask` with the given sizes, of which it has 1 where it broadcasts.
+static Value broadcast(ImplicitLocOpBuilder &b, Value mask,
+                       ArrayRef<Value> sizes, MemRefType type) {
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, mask);
+  Value zero = arith::ConstantIndexOp::create(b, 0);
+  Value one = arith::ConstantIndexOp::create(b, 1);
+  SmallVector<OpFoldResult> strides;
+  for (auto [i, stride] : llvm::enumerate(metadata.getStrides())) {
+    Value isOne = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                        memref::DimOp::create(b, mask, i), one);
+    strides.push_back(
+        arith::SelectOp::create(b, isOne, zero, stride).getResult());
+  }
+  return memref::ReinterpretCastOp::create(b, type, metadata.getBaseBuffer(),
+                                           OpFoldResult(metadata.getOffset()),
+                                           getAsOpFoldResult(sizes), strides);
+}
+
 /// Launches the kernel on `op`'s operands.
 static void launch(ImplicitLocOpBuilder &b, PackedAttentionOp op,
                    const KernelConfig &config, gpu::GPUFuncOp kernel) {
@@ -197,7 +247,23 @@ static void launch(ImplicitLocOpBuilder &b, PackedAttentionOp op,
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(b, value);
   };
-  arguments.push_back(dim(op.getKey(), getTokensDim(op.getLayout())));
+  Value batches = dim(op.getQueryScale(), 0),
+        heads = dim(op.getQueryScale(), 1);
+  Value queries = dim(op.getQueryScale(), 2);
+  Value keys = dim(op.getKey(), getTokensDim(op.getLayout()));
+  const KeyLimits &limits = config.limits;
+  if (limits.mask)
+    arguments.push_back(broadcast(
+        b, op.getMask(), {batches, heads, queries, keys}, limits.mask));
+  if (limits.lengths)
+    arguments.push_back(
+        memref::CastOp::create(b, limits.lengths, op.getLengths()));
+  if (limits.blocks)
+    arguments.push_back(broadcast(
+        b, op.getBlockMask(),
+        {batches, heads, dim(op.getBlockMask(), 2), dim(op.getBlockMask(), 3)},
+        limits.blocks));
+  arguments.push_back(keys);
   // Scores come out in code units, 8 per octave, as f16 subnormals' values.
   double factor =
       op.getScale().convertToDouble() * llvm::numbers::log2e * 8 * 0x1p-24;
@@ -206,13 +272,9 @@ static void launch(ImplicitLocOpBuilder &b, PackedAttentionOp op,
 
   // A block per tile of queries and head, up to one per multiprocessor.
   Value tileQ = index(schedule.getTileQ());
-  Value tiles =
-      arith::CeilDivUIOp::create(b, dim(op.getQueryScale(), 2), tileQ);
-  Value work =
-      arith::MulIOp::create(b,
-                            arith::MulIOp::create(b, dim(buffers[4], kBatchDim),
-                                                  dim(op.getQueryScale(), 1)),
-                            tiles);
+  Value tiles = arith::CeilDivUIOp::create(b, queries, tileQ);
+  Value work = arith::MulIOp::create(
+      b, arith::MulIOp::create(b, dim(buffers[4], kBatchDim), heads), tiles);
   const TargetInfo *target = lookupTarget(op.getTarget().getChip());
   Value blocks =
       arith::MinUIOp::create(b, work, index(target->multiprocessors));

@@ -39,12 +39,20 @@ public:
 private:
   using Values = SmallVector<Value>;
 
-  /// Keys that a query sees, causality considered: those below the result.
-  Value visibleKeys(Value query);
+  /// Where a query stands among `keys` keys.
+  Value positionOf(Value query, Value keys);
+  /// The first key that a query may see, and the end of those it may; the
+  /// mask and the block mask aside.
+  Value firstKey(Value query, Value keys);
+  Value endOfKeys(Value query, Value keys);
   Value decodeQueries(Value batch, Value head, Value first);
   Values initialState();
   Values runTile(Value batch, Value head, Value keyHead, Value first,
-                 Value rows, Value queries, Value tile, ArrayRef<Value> state);
+                 Value rows, Value keys, Value queries, Value tile,
+                 ArrayRef<Value> state);
+  /// Is the tile of the block mask that the queries from `first` on and the
+  /// keys of `tile` are in set?
+  Value isBlockSeen(Value batch, Value head, Value first, Value tile);
   Value writeRow(Value batch, Value keyHead, Value row, ArrayRef<Value> state,
                  Value result);
 
@@ -55,13 +63,23 @@ private:
 };
 } // namespace
 
-Value AttentionLowering::visibleKeys(Value query) {
-  if (p.causal == Causality::None)
-    return t.k.tokens;
-  Value visible = b.add(query, b.index(1));
-  if (p.causal == Causality::BottomRight)
-    visible = b.maxS(b.add(visible, b.sub(t.k.tokens, t.q.tokens)), b.index(0));
-  return b.minS(visible, t.k.tokens);
+Value AttentionLowering::positionOf(Value query, Value keys) {
+  return p.causal == Causality::BottomRight
+             ? b.add(query, b.sub(keys, t.q.tokens))
+             : query;
+}
+
+Value AttentionLowering::firstKey(Value query, Value keys) {
+  if (p.left() < 0)
+    return b.index(0);
+  return b.maxS(b.sub(positionOf(query, keys), b.index(p.left())), b.index(0));
+}
+
+Value AttentionLowering::endOfKeys(Value query, Value keys) {
+  if (p.right() < 0)
+    return keys;
+  Value end = b.add(positionOf(query, keys), b.index(p.right() + 1));
+  return b.minS(b.maxS(end, b.index(0)), keys);
 }
 
 /// Queries of a block in FP32, [32, D]; past the last one its copies.
@@ -108,8 +126,9 @@ SmallVector<Value> AttentionLowering::initialState() {
 
 SmallVector<Value> AttentionLowering::runTile(Value batch, Value head,
                                               Value keyHead, Value first,
-                                              Value rows, Value queries,
-                                              Value tile, ArrayRef<Value> old) {
+                                              Value rows, Value keys,
+                                              Value queries, Value tile,
+                                              ArrayRef<Value> old) {
   Values state(old);
   Value zero = b.index(0);
   auto matrixOf = [&](Value tensor) {
@@ -126,18 +145,19 @@ SmallVector<Value> AttentionLowering::runTile(Value batch, Value head,
   state[BlockState::Scores] = emitScores(b, queries, matrixOf(t.keys),
                                          state[BlockState::Scores], groups);
 
-  Value firstKey = b.mul(tile, b.index(kBlockTokens));
-  int64_t keys =
+  Value tileStart = b.mul(tile, b.index(kBlockTokens));
+  int64_t size =
       cast<ShapedType>(p.key.getType()).getDimSize(getTokensDim(p.layout));
-  bool limited = p.causal != Causality::None || ShapedType::isDynamic(keys) ||
-                 keys % kBlockTokens != 0;
+  bool limited = p.right() >= 0 || p.lengths || ShapedType::isDynamic(size) ||
+                 size % kBlockTokens != 0;
   state = b.loop(zero, rows, state, [&](Value i, ArrayRef<Value> old) {
     Values state(old);
     Value query = b.add(first, i);
-    TileRow row{
-        batch,  head, keyHead,
-        query,  tile, limited ? b.sub(visibleKeys(query), firstKey) : Value(),
-        limited};
+    TileRow row{batch, head, keyHead, query, tile, Value(), Value()};
+    if (p.left() >= 0)
+      row.start = b.sub(firstKey(query, keys), tileStart);
+    if (limited)
+      row.end = b.sub(endOfKeys(query, keys), tileStart);
     Values scores =
         b.readF32(state[BlockState::Scores], {i, zero}, kBlockTokens, kLanes);
     CastRow cast = emitSoftmaxRow(b, p, t, row, scores,
@@ -180,6 +200,16 @@ SmallVector<Value> AttentionLowering::runTile(Value batch, Value head,
   return state;
 }
 
+Value AttentionLowering::isBlockSeen(Value batch, Value head, Value first,
+                                     Value tile) {
+  // A block of queries lies within a tile of them.
+  Value queryTile =
+      b.createOrFold<arith::DivUIOp>(first, b.index(kBlockTokens));
+  return b.extract(p.blocks,
+                   {b.broadcastIndex(p.blocks, 0, batch),
+                    b.broadcastIndex(p.blocks, 1, head), queryTile, tile});
+}
+
 /// One row of the result: accumulator / denominator * value scale.
 Value AttentionLowering::writeRow(Value batch, Value keyHead, Value row,
                                   ArrayRef<Value> state, Value result) {
@@ -214,14 +244,24 @@ SmallVector<Value> AttentionLowering::lower() {
         Value rows = b.minS(b.sub(t.q.tokens, first), b.index(kQueryBlock));
         Value keyHead = b.createOrFold<arith::DivUIOp>(head, t.group);
         Value queries = decodeQueries(batch, head, first);
-        // The block's last query sees the most keys.
+        // The first query sees the first key, the last one the last.
+        Value keys = b.countedTokens(p.lengths, batch, t.k.tokens);
         Value last = b.add(first, b.sub(rows, b.index(1)));
-        Value tiles = b.ceilDiv(visibleKeys(last), kBlockTokens);
-        Values state = b.loop(zero, tiles, initialState(),
-                              [&](Value tile, ArrayRef<Value> state) {
-                                return runTile(batch, head, keyHead, first,
-                                               rows, queries, tile, state);
-                              });
+        Value firstTile = b.createOrFold<arith::DivUIOp>(firstKey(first, keys),
+                                                         b.index(kBlockTokens));
+        Value endTile = b.ceilDiv(endOfKeys(last, keys), kBlockTokens);
+        Values state =
+            b.loop(firstTile, endTile, initialState(),
+                   [&](Value tile, ArrayRef<Value> state) {
+                     auto run = [&] {
+                       return runTile(batch, head, keyHead, first, rows, keys,
+                                      queries, tile, state);
+                     };
+                     if (!p.blocks)
+                       return run();
+                     return b.branch(isBlockSeen(batch, head, first, tile), run,
+                                     [&] { return Values(state); });
+                   });
 
         OpFoldResult one = b.getIndexAttr(1);
         OpFoldResult count = getAsOpFoldResult(rows);
@@ -280,8 +320,11 @@ Lowered vcattn::lowerAttention(LoopBuilder &b, AttentionOp op) {
                      /*valueScale=*/Value(),
                      op.getMask(),
                      op.getMeans(),
+                     op.getLengths(),
+                     op.getBlockMask(),
                      op.getScale().convertToDouble(),
                      op.getCausal(),
+                     op.getWindowAttr(),
                      op.getLayout(),
                      /*cast=*/std::nullopt,
                      elementOf(op.getResult()),
@@ -302,8 +345,11 @@ Lowered vcattn::lowerQuantizedAttention(LoopBuilder &b,
                      op.getValueScale(),
                      op.getMask(),
                      op.getMeans(),
+                     op.getLengths(),
+                     op.getBlockMask(),
                      op.getScale().convertToDouble(),
                      op.getCausal(),
+                     op.getWindowAttr(),
                      op.getLayout(),
                      op.getCast(),
                      elementOf(op.getResult()),

@@ -31,9 +31,11 @@ inline constexpr int64_t kTileVectors = kBlockTokens / kLanes;
 struct AttentionProblem {
   mlir::Operation *op;
   mlir::Value query, key, value;
-  mlir::Value queryScale, keyScale, valueScale, mask, means;
+  mlir::Value queryScale, keyScale, valueScale, mask, means, lengths, blocks;
   double scale;
   Causality causal;
+  /// Null without.
+  WindowAttr window;
   Layout layout;
   /// None: exact attention, probabilities in FP32.
   std::optional<SoftmaxCast> cast;
@@ -44,6 +46,13 @@ struct AttentionProblem {
     return mlir::cast<mlir::ShapedType>(tensor.getType()).getElementType();
   }
   bool hasIntegerScores() const { return elementOf(query).isInteger(8); }
+  /// How many keys before and after its own position a query sees; -1: any.
+  int64_t left() const { return window ? window.getLeft() : -1; }
+  int64_t right() const {
+    if (causal != Causality::None)
+      return 0;
+    return window ? window.getRight() : -1;
+  }
   /// Values that may be infinite or NaN where no query looks.
   bool hasFloatValues() const { return !valueScale; }
 };
@@ -72,9 +81,9 @@ AttentionTiles packTiles(LoopBuilder &b, const AttentionProblem &p);
 /// Where the softmax works: one query row, one tile.
 struct TileRow {
   mlir::Value batch, head, keyHead, query, tile;
-  /// Keys of the tile before this one are seen (from 0), if `limited`.
-  mlir::Value visible;
-  bool limited;
+  /// Keys of the tile from the one to before the other are seen; null where
+  /// that is no limit.
+  mlir::Value start, end;
 };
 
 /// What the softmax makes of a row of scores.

@@ -20,6 +20,7 @@
 #include "vcattn/Conversion/NarrowFloat.h"
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 using namespace mlir;
 using namespace vcattn;
@@ -88,18 +89,11 @@ Value RowSoftmax::maxNum(ArrayRef<Value> vectors) {
 // Which keys are seen
 //===----------------------------------------------------------------------===//
 
-/// The mask's entry for a key; dimensions of size 1 broadcast.
+/// The mask's entry for a key.
 Value RowSoftmax::maskAt(Value key) {
-  auto type = ::cast<ShapedType>(p.mask.getType());
-  Value at[] = {row.batch, row.head, row.query, key};
-  for (auto [i, index] : llvm::enumerate(at)) {
-    if (type.getDimSize(i) == 1)
-      index = b.index(0);
-    else if (type.isDynamicDim(i))
-      index = b.select(
-          b.cmpI(arith::CmpIPredicate::eq, b.dim(p.mask, i), b.index(1)),
-          b.index(0), index);
-  }
+  SmallVector<Value> at{row.batch, row.head, row.query, key};
+  for (auto [i, index] : llvm::enumerate(at))
+    index = b.broadcastIndex(p.mask, i, index);
   return b.extract(p.mask, at);
 }
 
@@ -108,16 +102,20 @@ void RowSoftmax::readMask(double unit) {
   seen.assign(kTileVectors, Value());
   added.assign(kTileVectors, Value());
   Type i32 = b.getI32Type();
-  if (row.limited) {
-    Value limit = arith::IndexCastOp::create(b, i32, row.visible);
+  auto limit = [&](Value bound, arith::CmpIPredicate predicate) {
+    if (!bound)
+      return;
+    Value limit = arith::IndexCastOp::create(b, i32, bound);
     SmallVector<int32_t> lanes(kLanes);
     for (int64_t j = 0; j < kTileVectors; ++j) {
-      for (int64_t i = 0; i < kLanes; ++i)
-        lanes[i] = j * kLanes + i;
+      std::iota(lanes.begin(), lanes.end(), j * kLanes);
       Value keys = arith::ConstantOp::create(b, b.getI32VectorAttr(lanes));
-      seen[j] = b.cmpI(arith::CmpIPredicate::slt, keys, splat(limit));
+      Value inside = b.cmpI(predicate, keys, splat(limit));
+      seen[j] = seen[j] ? b.andI(seen[j], inside) : inside;
     }
-  }
+  };
+  limit(row.end, arith::CmpIPredicate::slt);
+  limit(row.start, arith::CmpIPredicate::sge);
   if (!p.mask)
     return;
   Value first = b.mul(row.tile, b.index(kBlockTokens));

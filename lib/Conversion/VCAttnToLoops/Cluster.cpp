@@ -25,9 +25,10 @@ namespace {
 class ClusterBuilder {
 public:
   ClusterBuilder(LoopBuilder &b, ClusterOp op)
-      : b(b), value(op.getValue()), layout(op.getLayout()),
-        n(b.sizes(value, layout)), clusters(op.getClusters()),
-        width(b.width(n.dim)), lanes(LoopBuilder::lanes(width)),
+      : b(b), value(op.getValue()), lengths(op.getLengths()),
+        layout(op.getLayout()), n(b.sizes(value, layout)),
+        clusters(op.getClusters()), width(b.width(n.dim)),
+        lanes(LoopBuilder::lanes(width)),
         chunks(b.ceilDiv(n.tokens, kChunkTokens)), f32(b.getF32Type()),
         i32(b.getI32Type()) {}
 
@@ -48,11 +49,18 @@ private:
   Value transpose(Value centroids);
   /// Squared lengths of the centroids, [B, H, clusters].
   Value squaredLengths(Value centroids);
+  /// Each token in its place: where those that do not count stay.
+  Value inPlace(Value out);
   /// Where each chunk's members of each cluster go in the sorted order.
   Value firstPositions(Value counts);
 
-  std::pair<Value, Value> tokensOfChunk(Value chunk) {
-    return b.tokensOfPart(chunk, kChunkTokens, n.tokens);
+  /// Tokens of `batch` that count, and those of a chunk; after the last of the
+  /// former, labels mean nothing.
+  Value tokensOf(Value batch) {
+    return b.countedTokens(lengths, batch, n.tokens);
+  }
+  std::pair<Value, Value> tokensOfChunk(Value batch, Value chunk) {
+    return b.tokensOfPart(chunk, kChunkTokens, tokensOf(batch));
   }
   Value toIndex(Value a) {
     return arith::IndexCastOp::create(b, b.getIndexType(), a);
@@ -70,7 +78,7 @@ private:
   }
 
   LoopBuilder &b;
-  Value value;
+  Value value, lengths;
   Layout layout;
   TokenSizes n;
   int64_t clusters, width, lanes;
@@ -82,12 +90,13 @@ private:
 Value ClusterBuilder::initialCentroids() {
   Value out =
       b.empty({n.batch, n.heads, b.index(clusters), b.index(n.dim)}, f32);
-  Value isEmpty = b.cmpI(arith::CmpIPredicate::eq, n.tokens, b.index(0));
   return b.forall(
       {n.batch, n.heads, b.index(clusters), b.index(n.dim / width)}, {out},
       [&](ArrayRef<Value> i, ArrayRef<Value> out) {
         Value channel = b.mul(i[3], b.index(width));
-        Value last = b.sub(n.tokens, b.index(1));
+        Value tokens = tokensOf(i[0]);
+        Value isEmpty = b.cmpI(arith::CmpIPredicate::eq, tokens, b.index(0));
+        Value last = b.sub(tokens, b.index(1));
         Value token = arith::DivUIOp::create(
             b, b.mul(i[2], last), b.index(std::max<int64_t>(clusters - 1, 1)));
         auto read = [&] {
@@ -188,7 +197,7 @@ Value ClusterBuilder::count(Value labels) {
   Value out = b.empty({n.batch, n.heads, chunks, b.index(clusters)}, i32);
   return b.forall({n.batch, n.heads, chunks, b.index(clusters)}, {out},
                   [&](ArrayRef<Value> i, ArrayRef<Value> out) {
-                    auto [first, last] = tokensOfChunk(i[2]);
+                    auto [first, last] = tokensOfChunk(i[0], i[2]);
                     Value cluster = toI32(i[3]);
                     Value members = b.loop(
                         first, last, {b.intConstant(i32, 0)},
@@ -225,7 +234,7 @@ Value ClusterBuilder::update(Value labels, Value centroids) {
                               return SmallVector<Value>{b.writeAll(
                                   zeros(), sums[0], {cluster, zero})};
                             })[0];
-        auto [first, last] = tokensOfChunk(i[2]);
+        auto [first, last] = tokensOfChunk(i[0], i[2]);
         slice.tensor =
             b.loop(first, last, {sums}, [&](Value token, ArrayRef<Value> sums) {
               Value cluster = toIndex(b.extract(labels, {i[0], i[1], token}));
@@ -295,9 +304,21 @@ Value ClusterBuilder::firstPositions(Value counts) {
       })[0];
 }
 
+Value ClusterBuilder::inPlace(Value out) {
+  return b.forall({n.batch, n.heads, n.tokens}, {out},
+                  [&](ArrayRef<Value> i, ArrayRef<Value> out) {
+                    auto slice = b.row(out[0], i, 1);
+                    slice.tensor =
+                        b.insert(toI32(i[2]), slice.tensor, {b.index(0)});
+                    return SmallVector<LoopBuilder::Slice>{slice};
+                  })[0];
+}
+
 Value ClusterBuilder::sort(Value labels) {
   Value counts = count(labels), positions = firstPositions(counts);
   Value out = b.empty({n.batch, n.heads, n.tokens}, i32);
+  if (lengths)
+    out = inPlace(out);
   // The members that one chunk has of one cluster are neighbours in the order.
   return b.forall(
       {n.batch, n.heads, chunks, b.index(clusters)}, {out},
@@ -307,7 +328,7 @@ Value ClusterBuilder::sort(Value labels) {
         OpFoldResult one = b.getIndexAttr(1);
         auto slice = b.slice(out[0], {i[0], i[1], position},
                              {one, one, members}, /*keptDims=*/1);
-        auto [first, last] = tokensOfChunk(i[2]);
+        auto [first, last] = tokensOfChunk(i[0], i[2]);
         Value cluster = toI32(i[3]);
         slice.tensor = b.loop(
             first, last, {slice.tensor, b.index(0)},

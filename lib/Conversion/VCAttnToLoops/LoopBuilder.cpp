@@ -48,10 +48,30 @@ Value LoopBuilder::emptyLike(Value like, Type element) {
       *this, tensor::getMixedSizes(*this, getLoc(), like), element);
 }
 
+Value LoopBuilder::countedTokens(Value lengths, Value batch, Value tokens) {
+  if (!lengths)
+    return tokens;
+  Value length = arith::IndexCastOp::create(*this, getIndexType(),
+                                            extract(lengths, {batch}));
+  return minS(maxS(length, index(0)), tokens);
+}
+
 std::pair<Value, Value> LoopBuilder::tokensOfPart(Value part, int64_t size,
                                                   Value tokens) {
   Value first = mul(part, index(size));
   return {first, minS(add(first, index(size)), tokens)};
+}
+
+Value LoopBuilder::broadcastIndex(Value tensor, int64_t dim, Value index) {
+  auto type = cast<ShapedType>(tensor.getType());
+  Value zero = this->index(0);
+  if (type.getDimSize(dim) == 1)
+    return zero;
+  if (!type.isDynamicDim(dim))
+    return index;
+  Value isOne =
+      cmpI(arith::CmpIPredicate::eq, this->dim(tensor, dim), this->index(1));
+  return select(isOne, zero, index);
 }
 
 Value LoopBuilder::extract(Value tensor, ArrayRef<Value> indices) {

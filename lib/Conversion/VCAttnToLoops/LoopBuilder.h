@@ -70,8 +70,12 @@ public:
   Value empty(mlir::ArrayRef<Value> sizes, mlir::Type element);
   /// An uninitialized tensor with the sizes of `like`.
   Value emptyLike(Value like, mlir::Type element);
+  /// How many of `tokens` count in `batch`; all without `lengths`.
+  Value countedTokens(Value lengths, Value batch, Value tokens);
   /// Tokens of part `part` when cut into parts of `size`: [first, second).
   std::pair<Value, Value> tokensOfPart(Value part, int64_t size, Value tokens);
+  /// `index`, or 0 where `tensor` has 1 in dimension `dim`: it broadcasts.
+  Value broadcastIndex(Value tensor, int64_t dim, Value index);
   /// The element at `indices`.
   Value extract(Value tensor, mlir::ArrayRef<Value> indices);
   Value insert(Value scalar, Value tensor, mlir::ArrayRef<Value> indices);

@@ -15,10 +15,16 @@
 using namespace mlir;
 using namespace vcattn;
 
+/// What a sum of `tokens` is divided by; where lengths may leave none, their
+/// mean is 0.
+static Value countOf(LoopBuilder &b, Value tokens, Value lengths) {
+  return b.toF32(lengths ? b.maxS(tokens, b.index(1)) : tokens);
+}
+
 /// The sums of each block of 128 tokens, [B, H, blocks, D]; divided by the
 /// number of tokens in the block if `divide`.
-static Value sumBlocks(LoopBuilder &b, Value input, Layout layout,
-                       bool divide) {
+static Value sumBlocks(LoopBuilder &b, Value input, Value lengths,
+                       Layout layout, bool divide) {
   TokenSizes n = b.sizes(input, layout);
   int64_t width = b.width(n.dim), lanes = LoopBuilder::lanes(width);
   Value blocks = b.ceilDiv(n.tokens, kBlockTokens);
@@ -28,7 +34,8 @@ static Value sumBlocks(LoopBuilder &b, Value input, Layout layout,
       {n.batch, n.heads, blocks, b.index(n.dim / width)}, {sums},
       [&](ArrayRef<Value> i, ArrayRef<Value> out) {
         Value channel = b.mul(i[3], b.index(width));
-        auto [first, last] = b.tokensOfPart(i[2], kBlockTokens, n.tokens);
+        Value tokens = b.countedTokens(lengths, i[0], n.tokens);
+        auto [first, last] = b.tokensOfPart(i[2], kBlockTokens, tokens);
         auto vector = VectorType::get({lanes}, b.getF32Type());
         SmallVector<Value> zeros(width / lanes, b.floatConstant(vector, 0.0));
         SmallVector<Value> sum =
@@ -41,7 +48,7 @@ static Value sumBlocks(LoopBuilder &b, Value input, Layout layout,
               return x;
             });
         if (divide) {
-          Value count = b.splat(b.toF32(b.sub(last, first)), lanes);
+          Value count = b.splat(countOf(b, b.sub(last, first), lengths), lanes);
           for (Value &value : sum)
             value = b.divF(value, count);
         }
@@ -52,8 +59,10 @@ static Value sumBlocks(LoopBuilder &b, Value input, Layout layout,
       })[0];
 }
 
-/// input - means: `means` is read at the indices that `meanOf` gives.
-static Value subtract(LoopBuilder &b, Value input, Layout layout, Value means,
+/// input - means: `means` is read at the indices that `meanOf` gives. 0 for
+/// tokens that do not count.
+static Value subtract(LoopBuilder &b, Value input, Value lengths, Layout layout,
+                      Value means,
                       function_ref<SmallVector<Value>(TokenIndex)> meanOf) {
   TokenSizes n = b.sizes(input, layout);
   int64_t width = b.width(n.dim), lanes = LoopBuilder::lanes(width);
@@ -66,6 +75,13 @@ static Value subtract(LoopBuilder &b, Value input, Layout layout, Value means,
         SmallVector<Value> mean = b.readF32(means, meanOf(at), width, lanes);
         for (auto [value, center] : llvm::zip_equal(x, mean))
           value = b.subF(value, center);
+        if (lengths) {
+          Value tokens = b.countedTokens(lengths, i[0], n.tokens);
+          Value counts = b.cmpI(arith::CmpIPredicate::slt, i[2], tokens);
+          for (Value &value : x)
+            value =
+                b.select(counts, value, b.floatConstant(value.getType(), 0.0));
+        }
         LoopBuilder::Slice slice = b.row(out[0], at.in(layout), width);
         slice.tensor = b.writeAll(x, slice.tensor, {b.index(0)});
         return SmallVector<LoopBuilder::Slice>{slice};
@@ -78,7 +94,8 @@ Lowered vcattn::lowerCenterKeys(LoopBuilder &b, CenterKeysOp op) {
   Layout layout = op.getLayout();
   TokenSizes n = b.sizes(op.getKey(), layout);
   int64_t width = b.width(n.dim), lanes = LoopBuilder::lanes(width);
-  Value sums = sumBlocks(b, op.getKey(), layout, /*divide=*/false);
+  Value lengths = op.getLengths();
+  Value sums = sumBlocks(b, op.getKey(), lengths, layout, /*divide=*/false);
   Value blocks = b.dim(sums, 2);
   Value mean = b.empty({n.batch, n.heads, b.index(n.dim)}, b.getF32Type());
   mean = b.forall(
@@ -95,25 +112,29 @@ Lowered vcattn::lowerCenterKeys(LoopBuilder &b, CenterKeysOp op) {
                 value = b.addF(partial, value);
               return x;
             });
-        Value count = b.splat(b.toF32(n.tokens), lanes);
+        Value tokens = b.countedTokens(lengths, i[0], n.tokens);
+        Value count = b.splat(countOf(b, tokens, lengths), lanes);
         for (Value &value : total)
           value = b.divF(value, count);
         LoopBuilder::Slice slice = b.row(out[0], {i[0], i[1], channel}, width);
         slice.tensor = b.writeAll(total, slice.tensor, {b.index(0)});
         return SmallVector<LoopBuilder::Slice>{slice};
       })[0];
-  Value result = subtract(b, op.getKey(), layout, mean, [](TokenIndex at) {
-    return SmallVector<Value>{at.batch, at.head, at.channel};
-  });
+  Value result =
+      subtract(b, op.getKey(), lengths, layout, mean, [](TokenIndex at) {
+        return SmallVector<Value>{at.batch, at.head, at.channel};
+      });
   return SmallVector<Value>{result, mean};
 }
 
 Lowered vcattn::lowerBlockResidual(LoopBuilder &b, BlockResidualOp op) {
   if (failed(checkStaticDim(op, op.getValue(), "value")))
     return failure();
-  Value means = sumBlocks(b, op.getValue(), op.getLayout(), /*divide=*/true);
+  Layout layout = op.getLayout();
+  Value lengths = op.getLengths();
+  Value means = sumBlocks(b, op.getValue(), lengths, layout, /*divide=*/true);
   Value residual =
-      subtract(b, op.getValue(), op.getLayout(), means, [&](TokenIndex at) {
+      subtract(b, op.getValue(), lengths, layout, means, [&](TokenIndex at) {
         Value block =
             arith::DivUIOp::create(b, at.token, b.index(kBlockTokens));
         return SmallVector<Value>{at.batch, at.head, block, at.channel};

@@ -41,6 +41,8 @@ public:
 private:
   using Slices = SmallVector<LoopBuilder::Slice>;
 
+  /// `width` channels at `at`, 0 if the token does not count.
+  SmallVector<Value> readTokens(TokenIndex at, int64_t width);
   Value reduceMax(ArrayRef<Value> vectors);
   SmallVector<Value> magnitudes(ArrayRef<Value> x);
   double top() const {
@@ -72,6 +74,17 @@ private:
   int64_t width, lanes;
 };
 } // namespace
+
+SmallVector<Value> QuantizeLowering::readTokens(TokenIndex at, int64_t width) {
+  SmallVector<Value> x = b.readF32(input, at.in(layout), width, lanes);
+  if (!op.getLengths())
+    return x;
+  Value tokens = b.countedTokens(op.getLengths(), at.batch, n.tokens);
+  Value counts = b.cmpI(arith::CmpIPredicate::slt, at.token, tokens);
+  for (Value &value : x)
+    value = b.select(counts, value, b.floatConstant(value.getType(), 0.0));
+  return x;
+}
 
 SmallVector<Value> QuantizeLowering::magnitudes(ArrayRef<Value> x) {
   SmallVector<Value> result;
@@ -112,8 +125,7 @@ Value QuantizeLowering::rowMaxima() {
   return b.forall({n.batch, n.heads, n.tokens}, {result},
                   [&](ArrayRef<Value> i, ArrayRef<Value> out) {
                     TokenIndex at{i[0], i[1], i[2], b.index(0)};
-                    Value max = reduceMax(magnitudes(
-                        b.readF32(input, at.in(layout), n.dim, lanes)));
+                    Value max = reduceMax(magnitudes(readTokens(at, n.dim)));
                     LoopBuilder::Slice slice = b.row(out[0], i, 1);
                     slice.tensor = b.insert(max, slice.tensor, {b.index(0)});
                     return Slices{slice};
@@ -207,8 +219,9 @@ Value QuantizeLowering::channelMaxima() {
       {n.batch, n.heads, blocks, parts}, {partial},
       [&](ArrayRef<Value> i, ArrayRef<Value> out) {
         Value channel = b.mul(i[3], b.index(width));
-        Value first = b.mul(i[2], b.index(kBlockTokens));
-        Value last = b.minS(b.add(first, b.index(kBlockTokens)), n.tokens);
+        auto [first, last] =
+            b.tokensOfPart(i[2], kBlockTokens,
+                           b.countedTokens(op.getLengths(), i[0], n.tokens));
         SmallVector<Value> max = maxOver(input, first, last, [&](Value token) {
           return TokenIndex{i[0], i[1], token, channel}.in(layout);
         });
@@ -334,21 +347,22 @@ QuantizeLowering::emitCodes(TokenIndex at, int64_t width, ArrayRef<Value> x,
 SmallVector<Value> QuantizeLowering::lowerTokens() {
   SmallVector<Value> out = outputs();
   out.push_back(b.empty({n.batch, n.heads, n.tokens}, b.getF32Type()));
-  SmallVector<Value> results = b.forall(
-      {n.batch, n.heads, n.tokens}, out,
-      [&](ArrayRef<Value> i, ArrayRef<Value> out) {
-        TokenIndex at{i[0], i[1], i[2], b.index(0)};
-        SmallVector<Value> x = b.readF32(input, at.in(layout), n.dim, lanes);
-        auto [scale, inverse] = scaleOf(reduceMax(magnitudes(x)));
-        SmallVector<Value> scales(x.size(), b.splat(scale, lanes));
-        SmallVector<Value> inverses(x.size(), b.splat(inverse, lanes));
-        Slices slices = emitCodes(at, n.dim, x, scales, inverses, out[0],
-                                  format == Format::E2M1 ? out[1] : Value());
-        slices.push_back(b.row(out.back(), i, 1));
-        slices.back().tensor =
-            b.insert(scale, slices.back().tensor, {b.index(0)});
-        return slices;
-      });
+  SmallVector<Value> results =
+      b.forall({n.batch, n.heads, n.tokens}, out,
+               [&](ArrayRef<Value> i, ArrayRef<Value> out) {
+                 TokenIndex at{i[0], i[1], i[2], b.index(0)};
+                 SmallVector<Value> x = readTokens(at, n.dim);
+                 auto [scale, inverse] = scaleOf(reduceMax(magnitudes(x)));
+                 SmallVector<Value> scales(x.size(), b.splat(scale, lanes));
+                 SmallVector<Value> inverses(x.size(), b.splat(inverse, lanes));
+                 Slices slices =
+                     emitCodes(at, n.dim, x, scales, inverses, out[0],
+                               format == Format::E2M1 ? out[1] : Value());
+                 slices.push_back(b.row(out.back(), i, 1));
+                 slices.back().tensor =
+                     b.insert(scale, slices.back().tensor, {b.index(0)});
+                 return slices;
+               });
   // The op's order: codes, scales, micro scales.
   Value scales = results.pop_back_val();
   results.insert(results.begin() + 1, scales);
@@ -368,7 +382,7 @@ SmallVector<Value> QuantizeLowering::lower() {
       {n.batch, n.heads, n.tokens, b.index(n.dim / width)}, outputs(),
       [&](ArrayRef<Value> i, ArrayRef<Value> out) {
         TokenIndex at{i[0], i[1], i[2], b.mul(i[3], b.index(width))};
-        SmallVector<Value> x = b.readF32(input, at.in(layout), width, lanes);
+        SmallVector<Value> x = readTokens(at, width);
         auto scalesAt = [&](Value tensor) {
           SmallVector<Value> at2{i[0], i[1]};
           if (granularity == Granularity::Channel) {

@@ -214,3 +214,65 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+!keep = !vcattn.fragment<64x128xi1, keep>
+!rows = !vcattn.fragment<64xf32, rows>
+!scores = !vcattn.fragment<64x128xi32, scores>
+!multipliers = !vcattn.fragment<64x4xf32, multipliers>
+!codes = !vcattn.fragment<64x128xi16, codes>
+
+// A word per row: the columns below each limit, no comparison per key.
+// CHECK-LABEL: gpu.func @keep_keys
+// CHECK: llvm.intr.smin
+// CHECK: llvm.shl
+// CHECK-NOT: llvm.icmp "slt"
+// CHECK: llvm.xor
+// An i1 is a byte; rows and keys past the end read the last one.
+// CHECK: llvm.intr.smin
+// CHECK: llvm.load %{{.*}} invariant {alignment = 1 : i64} : !llvm.ptr<1> -> i8
+// CHECK: llvm.icmp "ne" %{{.*}}, %{{.*}} : i8
+// CHECK: llvm.load %{{.*}} invariant {alignment = 2 : i64} : !llvm.ptr<1> -> f16
+// CHECK: llvm.fpext %{{.*}} : f16 to f32
+// CHECK: llvm.fmul
+// CHECK: llvm.fcmp "une"
+// What is added comes after the fma.
+// CHECK: llvm.fadd
+// CHECK: nvvm.convert.f32x2.to.f16x2
+// CHECK: llvm.select
+// CHECK: nvvm.shfl.sync bfly
+gpu.module @m {
+  gpu.func @keep_keys(%n: i32, %i: index, %bits: memref<?x?x?x?xi1, strided<[?, ?, ?, ?], offset: ?>>, %floats: memref<?x?x?x?xf16>) kernel {
+    %s = vcattn.fill 0.0 : !scores
+    %a = vcattn.fill 0.0 : !multipliers
+    %max = vcattn.fill 0.0 : !rows
+    %keep = vcattn.keep_keys rows %n diagonal %n keys %n to %n left 5 right 7 : !keep
+    %bool = vcattn.load_mask %keep, %bits[%i, %i, %i, %i] : !keep, memref<?x?x?x?xi1, strided<[?, ?, ?, ?], offset: ?>>
+    %kept, %added = vcattn.load_mask %bool, %floats[%i, %i, %i, %i] : !keep, memref<?x?x?x?xf16> -> !vcattn.fragment<64x128xf32, added>
+    %codes, %overflow = vcattn.expcast %s, %a, %max keep %kept : !keep added %added : !vcattn.fragment<64x128xf32, added>
+        : !scores, !multipliers, !rows -> !codes
+    %new, %factor = vcattn.raise_maximum %s, %a, %max, %codes keep %kept : !keep added %added : !vcattn.fragment<64x128xf32, added>
+        : !scores, !multipliers, !rows, !codes
+    gpu.return
+  }
+}
+
+// -----
+
+// A row that saw nothing is 0, whatever it would be multiplied by.
+// CHECK-LABEL: gpu.func @masked
+// CHECK: llvm.fcmp "oeq"
+// CHECK: llvm.fdiv
+// CHECK: scf.if
+// CHECK: llvm.store
+gpu.module @m {
+  gpu.func @masked(%vs: memref<?x?x128xf32>, %out: memref<?x?x?x128xf32>, %i: index) kernel {
+    %acc = vcattn.fill 0.0 : !vcattn.fragment<64x136xf32, accumulator>
+    %one = vcattn.fill 1.0 : !vcattn.fragment<64xf32, rows>
+    vcattn.normalize_and_store %acc, %one, %one, %vs[%i, %i] to %out[%i, %i, %i] {masked}
+        : !vcattn.fragment<64x136xf32, accumulator>, !vcattn.fragment<64xf32, rows>, !vcattn.fragment<64xf32, rows>,
+          memref<?x?x128xf32>, memref<?x?x?x128xf32>
+    gpu.return
+  }
+}

@@ -133,3 +133,19 @@ func.func @shards(%q: memref<1x1x128x128xi8>, %qs: memref<1x1x128xf32>, %ks: mem
          producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
   return
 }
+
+// -----
+
+func.func @block_tiles(%q: memref<1x1x128x128xi8>, %qs: memref<1x1x128xf32>, %ks: memref<1x1x1x4xf32>,
+    %v: memref<1x1x1x136x128xf8E4M3FN>, %vs: memref<1x1x128xf32>, %m: memref<1x1x1x16x2x8x8xf16>, %out: memref<1x1x128x128xbf16>,
+    %blocks: memref<1x1x1x1xi1>) {
+  // expected-error@+1 {{has a block mask, of tiles of 128 queries, and a schedule with tiles of 64}}
+  vcattn.packed_attention ins(%q, %qs, %q, %ks, %v, %vs, %m :
+      memref<1x1x128x128xi8>, memref<1x1x128xf32>, memref<1x1x128x128xi8>, memref<1x1x1x4xf32>,
+      memref<1x1x1x136x128xf8E4M3FN>, memref<1x1x128xf32>, memref<1x1x1x16x2x8x8xf16>)
+      blocks(%blocks : memref<1x1x1x1xi1>) outs(%out : memref<1x1x128x128xbf16>)
+      {scale = 0.088 : f64, cast = #vcattn.cast<expcast>, target = #vcattn.target<"sm_90a">,
+       schedule = #vcattn.schedule<tile_q = 64, tile_k = 128, stages = 2, consumers = 1,
+         producer_registers = 24, consumer_registers = 240, ping_pong = false, promotion = 32>}
+  return
+}

@@ -122,3 +122,30 @@ func.func @dead(%x: tensor<1x2x3x16xf32>) {
   %1:2 = vcattn.cluster %0#0 {clusters = 2 : i64, iterations = 1 : i64} : (tensor<1x2x3x16xf32>) -> (tensor<1x2x3xi32>, tensor<1x2x2x16xf32>)
   return
 }
+
+// A window without bounds goes; causality takes the place of a right bound.
+// CHECK-LABEL: func @windows(
+// CHECK: vcattn.attention %{{.*}} {scale = 1.000000e+00 : f64} :
+// CHECK: vcattn.attention %{{.*}} {causal = #vcattn.causality<top_left>, scale = 1.000000e+00 : f64} :
+// CHECK: vcattn.attention %{{.*}} {causal = #vcattn.causality<bottom_right>, scale = 1.000000e+00 : f64, window = #vcattn.window<left = 3>} :
+// CHECK: vcattn.attention %{{.*}} {scale = 1.000000e+00 : f64, window = #vcattn.window<right = 4>} :
+func.func @windows(%x: tensor<1x2x30x16xf32>) -> (tensor<1x2x30x16xf32>, tensor<1x2x30x16xf32>, tensor<1x2x30x16xf32>, tensor<1x2x30x16xf32>) {
+  %0 = vcattn.attention %x, %x, %x {scale = 1.0 : f64, window = #vcattn.window<>}
+      : tensor<1x2x30x16xf32>, tensor<1x2x30x16xf32>, tensor<1x2x30x16xf32> -> tensor<1x2x30x16xf32>
+  %1 = vcattn.attention %x, %x, %x {scale = 1.0 : f64, causal = #vcattn.causality<top_left>, window = #vcattn.window<right = 4>}
+      : tensor<1x2x30x16xf32>, tensor<1x2x30x16xf32>, tensor<1x2x30x16xf32> -> tensor<1x2x30x16xf32>
+  %2 = vcattn.attention %x, %x, %x {scale = 1.0 : f64, causal = #vcattn.causality<bottom_right>, window = #vcattn.window<left = 3, right = 4>}
+      : tensor<1x2x30x16xf32>, tensor<1x2x30x16xf32>, tensor<1x2x30x16xf32> -> tensor<1x2x30x16xf32>
+  %3 = vcattn.attention %x, %x, %x {scale = 1.0 : f64, window = #vcattn.window<right = 4>}
+      : tensor<1x2x30x16xf32>, tensor<1x2x30x16xf32>, tensor<1x2x30x16xf32> -> tensor<1x2x30x16xf32>
+  return %0, %1, %2, %3 : tensor<1x2x30x16xf32>, tensor<1x2x30x16xf32>, tensor<1x2x30x16xf32>, tensor<1x2x30x16xf32>
+}
+
+// A single query aligned to the last key that counts does not see all of them.
+// CHECK-LABEL: func @lengths(
+// CHECK: causal = #vcattn.causality<bottom_right>
+func.func @lengths(%q: tensor<1x2x1x16xf32>, %k: tensor<1x2x30x16xf32>, %n: tensor<1xi32>) -> tensor<1x2x1x16xf32> {
+  %0 = vcattn.attention %q, %k, %k lengths %n : tensor<1xi32> {scale = 1.0 : f64, causal = #vcattn.causality<bottom_right>}
+      : tensor<1x2x1x16xf32>, tensor<1x2x30x16xf32>, tensor<1x2x30x16xf32> -> tensor<1x2x1x16xf32>
+  return %0 : tensor<1x2x1x16xf32>
+}

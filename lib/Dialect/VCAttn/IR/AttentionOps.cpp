@@ -25,10 +25,23 @@ using namespace vcattn;
 namespace {
 /// What the two ops have in common.
 struct AttentionOperands {
-  Value query, key, value, mask, means, result, lse;
+  Value query, key, value, means, result, lse;
+  MaskOperands masks;
   Layout layout;
-  Causality causal;
   double scale;
+
+  template <typename OpTy>
+  static AttentionOperands get(OpTy op) {
+    return {op.getQuery(),
+            op.getKey(),
+            op.getValue(),
+            op.getMeans(),
+            op.getResult(),
+            op.getLse(),
+            {op.getMask(), op.getLengths(), op.getBlockMask()},
+            op.getLayout(),
+            op.getScale().convertToDouble()};
+  }
 };
 } // namespace
 
@@ -71,14 +84,8 @@ static LogicalResult verifyAttention(Operation *op,
   if (x.lse && failed(verifyShape(op, "lse", x.lse.getType(),
                                   {q.batch, q.heads, q.tokens})))
     return failure();
-  if (x.mask) {
-    int64_t full[] = {q.batch, q.heads, q.tokens, k.tokens};
-    auto type = cast<ShapedType>(x.mask.getType());
-    for (auto [i, size] : llvm::enumerate(type.getShape()))
-      if (size != 1 && !agree(size, full[i]))
-        return op->emitOpError("mask dimension ")
-               << i << " is " << size << ", expected 1 or " << full[i];
-  }
+  if (failed(verifyMasks(op, x.masks, q, k)))
+    return failure();
   if (x.means &&
       failed(verifyShape(
           op, "means", x.means.getType(),
@@ -88,9 +95,7 @@ static LogicalResult verifyAttention(Operation *op,
 }
 
 LogicalResult AttentionOp::verify() {
-  return verifyAttention(*this, {getQuery(), getKey(), getValue(), getMask(),
-                                 getMeans(), getResult(), getLse(), getLayout(),
-                                 getCausal(), getScale().convertToDouble()});
+  return verifyAttention(*this, AttentionOperands::get(*this));
 }
 
 /// A mask that keeps everything says nothing: a constant i1 splat of true, or
@@ -112,6 +117,27 @@ static LogicalResult dropTrivialMask(OpTy op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// A window without bounds says nothing, and its right bound nothing that
+/// causality does not say.
+template <typename OpTy>
+static LogicalResult simplifyWindow(OpTy op, PatternRewriter &rewriter) {
+  std::optional<WindowAttr> window = op.getWindow();
+  if (!window)
+    return failure();
+  int64_t left = window->getLeft(), right = window->getRight();
+  if (op.getCausal() != Causality::None)
+    right = -1;
+  bool isUnbounded = left < 0 && right < 0;
+  if (!isUnbounded && right == window->getRight())
+    return failure();
+  rewriter.modifyOpInPlace(op, [&] {
+    op.setWindowAttr(isUnbounded
+                         ? WindowAttr()
+                         : WindowAttr::get(op.getContext(), left, right));
+  });
+  return success();
+}
+
 /// A single query aligned to the last key sees every key; a single key aligned
 /// to the first query is seen by every query; and with as many queries as keys
 /// both alignments are one.
@@ -123,6 +149,10 @@ static LogicalResult simplifyCausality(OpTy op, PatternRewriter &rewriter) {
   };
   int64_t queries = tokensOf(op.getQuery()), keys = tokensOf(op.getKey());
   Causality before = op.getCausal(), after = before;
+  // A window stands where causality does; a length, not the number of keys,
+  // says where the last key is.
+  if (op.getWindow() || op.getLengths())
+    return failure();
   if (after == Causality::BottomRight && !ShapedType::isDynamic(queries) &&
       queries == keys)
     after = Causality::TopLeft;
@@ -153,6 +183,7 @@ template <typename OpTy>
 static void addCanonicalizations(RewritePatternSet &patterns) {
   patterns.add(dropTrivialMask<OpTy>);
   patterns.add(simplifyCausality<OpTy>);
+  patterns.add(simplifyWindow<OpTy>);
   patterns.add(dropUnusedLse<OpTy>);
 }
 
@@ -167,10 +198,7 @@ void QuantizedAttentionOp::getCanonicalizationPatterns(
 }
 
 LogicalResult QuantizedAttentionOp::verify() {
-  if (failed(verifyAttention(*this,
-                             {getQuery(), getKey(), getValue(), getMask(),
-                              getMeans(), getResult(), getLse(), getLayout(),
-                              getCausal(), getScale().convertToDouble()})))
+  if (failed(verifyAttention(*this, AttentionOperands::get(*this))))
     return failure();
   auto elementOf = [](Value value) {
     return cast<ShapedType>(value.getType()).getElementType();

@@ -181,6 +181,19 @@ LogicalResult MmaWaitOp::verify() {
 // Softmax and accumulation
 //===----------------------------------------------------------------------===//
 
+LogicalResult LoadMaskOp::verify() {
+  bool isFloat =
+      isa<FloatType>(cast<MemRefType>(getMask().getType()).getElementType());
+  if (isFloat != static_cast<bool>(getAdded()))
+    return emitOpError("of ")
+           << getMask().getType()
+           << (isFloat ? " adds something" : " adds nothing");
+  if (getAdded() &&
+      getAdded().getType().getShape() != getKeep().getType().getShape())
+    return emitOpError("adds to as many scores as it keeps");
+  return success();
+}
+
 LogicalResult ExpCastOp::verify() {
   if (getScores().getType().getShape() != getCodes().getType().getShape())
     return emitOpError("gives as many codes as scores");

@@ -123,9 +123,12 @@ LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
     return wants(isa<Float8E4M3FNType>(element), "f8E4M3FN");
   case FragmentRole::RowSums:
     return wants(element.isF16(), "f16");
+  case FragmentRole::Keep:
+    return wants(element.isInteger(1), "i1");
   case FragmentRole::Multipliers:
   case FragmentRole::Accumulator:
   case FragmentRole::Rows:
+  case FragmentRole::Added:
     return wants(element.isF32(), "f32");
   }
   llvm_unreachable("all roles are handled");

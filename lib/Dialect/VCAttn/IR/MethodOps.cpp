@@ -33,6 +33,12 @@ LogicalResult CenterKeysOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
+LogicalResult CenterKeysOp::verify() {
+  return verifyLengths(
+      *this, getLengths(),
+      cast<ShapedType>(getKey().getType()).getDimSize(kBatchDim));
+}
+
 LogicalResult CorrectLseOp::inferReturnTypes(MLIRContext *,
                                              std::optional<Location>,
                                              Adaptor adaptor,
@@ -111,6 +117,12 @@ LogicalResult ClusterOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
+LogicalResult ClusterOp::verify() {
+  return verifyLengths(
+      *this, getLengths(),
+      cast<ShapedType>(getValue().getType()).getDimSize(kBatchDim));
+}
+
 LogicalResult GatherTokensOp::inferReturnTypes(MLIRContext *,
                                                std::optional<Location>,
                                                Adaptor adaptor,
@@ -180,6 +192,12 @@ LogicalResult BlockResidualOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
+LogicalResult BlockResidualOp::verify() {
+  return verifyLengths(
+      *this, getLengths(),
+      cast<ShapedType>(getValue().getType()).getDimSize(kBatchDim));
+}
+
 /// Channels that share one micro scale, and codes in one byte, in E2M1.
 static constexpr int64_t kMicroBlock = 16;
 static constexpr int64_t kCodesPerByte = 2;
@@ -238,6 +256,8 @@ LogicalResult QuantizeOp::verify() {
     return emitOpError("block_size (")
            << getBlockSize() << ") must be a multiple of 2 * groups ("
            << 2 * getGroups() << ")";
+  if (failed(verifyLengths(*this, getLengths(), shape.batch)))
+    return failure();
   if (!getBound())
     return success();
   if (getGranularity() != Granularity::Channel)

@@ -96,6 +96,9 @@ static LogicalResult verifyPackedShapes(PackedAttentionOp op) {
         ceilDivSize(dim, kCoreEdge), kMeanTiles / kCoreEdge, kCoreEdge,
         kCoreEdge}},
       {"output", op.getOuts()[0], result}};
+  if (failed(verifyMasks(op, {op.getMask(), op.getLengths(), op.getBlockMask()},
+                         q, k)))
+    return failure();
   if (op.getOuts().size() == 2)
     operands.push_back({"log-sum-exp", op.getOuts()[1], lse});
   for (const Operand &x : operands)
@@ -123,6 +126,12 @@ LogicalResult PackedAttentionOp::verify() {
         Operand{"means", getMeans(), 7},
         Operand{"output", getOuts()[0], 4 + isSplit}})
     if (type(x.value).getRank() != x.rank)
+      return emitOpError() << x.name << " must have rank " << x.rank << ", got "
+                           << x.value.getType();
+  for (const Operand &x :
+       {Operand{"mask", getMask(), 4}, Operand{"lengths", getLengths(), 1},
+        Operand{"block mask", getBlockMask(), 4}})
+    if (x.value && type(x.value).getRank() != x.rank)
       return emitOpError() << x.name << " must have rank " << x.rank << ", got "
                            << x.value.getType();
   if (getOuts().size() == 2 && (type(getOuts()[1]).getRank() != 3 + isSplit ||

@@ -31,3 +31,43 @@ LogicalResult vcattn::verifyShape(Operation *op, StringRef what, Type type,
   return op->emitOpError() << what << " has shape " << printShape(shape)
                            << ", expected " << printShape(wanted);
 }
+
+LogicalResult vcattn::verifyLengths(Operation *op, Value lengths,
+                                    int64_t batch) {
+  return lengths ? verifyShape(op, "lengths", lengths.getType(), {batch})
+                 : success();
+}
+
+/// Checks that each of the first `dims` dimensions is 1 or `full`, and that the
+/// others are `full`.
+static LogicalResult verifyBroadcast(Operation *op, StringRef what, Type type,
+                                     ArrayRef<int64_t> full, size_t dims) {
+  for (auto [i, size] : llvm::enumerate(cast<ShapedType>(type).getShape())) {
+    bool broadcasts = i < dims;
+    if ((broadcasts && size == 1) || vcattn::agree(size, full[i]))
+      continue;
+    return op->emitOpError()
+           << what << " dimension " << i << " is " << size << ", expected "
+           << (broadcasts ? "1 or " : "") << full[i];
+  }
+  return success();
+}
+
+LogicalResult vcattn::verifyMasks(Operation *op, const MaskOperands &masks,
+                                  const TokenShape &query,
+                                  const TokenShape &key) {
+  if (failed(verifyLengths(op, masks.lengths, query.batch)))
+    return failure();
+  if (masks.mask &&
+      failed(verifyBroadcast(
+          op, "mask", masks.mask.getType(),
+          {query.batch, query.heads, query.tokens, key.tokens}, 4)))
+    return failure();
+  if (!masks.blocks)
+    return success();
+  return verifyBroadcast(op, "block mask", masks.blocks.getType(),
+                         {query.batch, query.heads,
+                          ceilDivSize(query.tokens, kBlockTokens),
+                          ceilDivSize(key.tokens, kBlockTokens)},
+                         2);
+}

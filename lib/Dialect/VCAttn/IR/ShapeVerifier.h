@@ -17,6 +17,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Operation.h"
+#include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
 
 namespace vcattn {
 
@@ -31,6 +32,19 @@ std::string printSize(int64_t size);
 llvm::LogicalResult verifyShape(mlir::Operation *op, llvm::StringRef what,
                                 mlir::Type type,
                                 llvm::ArrayRef<int64_t> wanted);
+
+/// Checks the operand `lengths`, which may be null: one entry per batch.
+llvm::LogicalResult verifyLengths(mlir::Operation *op, mlir::Value lengths,
+                                  int64_t batch);
+
+/// What limits the keys that an attention's queries see; any may be null.
+struct MaskOperands {
+  mlir::Value mask, lengths, blocks;
+};
+
+/// Checks them against the sizes of queries and keys.
+llvm::LogicalResult verifyMasks(mlir::Operation *op, const MaskOperands &masks,
+                                const TokenShape &query, const TokenShape &key);
 
 } // namespace vcattn
 

@@ -65,6 +65,18 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return diag;
 }
 
+LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 int64_t left, int64_t right) {
+  // Positions are 32-bit numbers in kernels.
+  for (int64_t bound : {left, right})
+    if (bound < -1 || bound > std::numeric_limits<int32_t>::max())
+      return emitError()
+             << "a window's bound is -1, for none, or in [0, 2^31), "
+                "got "
+             << bound;
+  return success();
+}
+
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t tileQ, int64_t tileK, int64_t stages,
                                    int64_t consumers, int64_t producerRegisters,

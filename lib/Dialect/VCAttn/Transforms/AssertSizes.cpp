@@ -70,6 +70,17 @@ public:
     add(fits, message);
   }
 
+  /// `blocks` has an entry for each tile of `other`'s dimension `otherDim`.
+  void tiles(Value blocks, int64_t dim, Value other, int64_t otherDim,
+             const Twine &message) {
+    if (isStatic(blocks, dim) && isStatic(other, otherDim))
+      return;
+    Value tile = arith::ConstantIndexOp::create(builder, loc, kBlockTokens);
+    Value wanted =
+        arith::CeilDivUIOp::create(builder, loc, size(other, otherDim), tile);
+    add(compare(arith::CmpIPredicate::eq, size(blocks, dim), wanted), message);
+  }
+
   int64_t getCount() const { return count; }
 
 private:
@@ -120,6 +131,19 @@ private:
       asserter.broadcasts(mask, 1, q, heads, message + "1" + end);
       asserter.broadcasts(mask, 2, q, tokens, message + "2" + end);
       asserter.broadcasts(mask, 3, k, tokens, message + "3" + end);
+    }
+    if (Value lengths = op.getLengths())
+      asserter.equal(lengths, 0, q, kBatchDim, "lengths are not one per batch");
+    if (Value blocks = op.getBlockMask()) {
+      StringRef message = "the block mask's size in dimension ";
+      asserter.broadcasts(blocks, 0, q, kBatchDim,
+                          message + "0 is neither 1 nor full");
+      asserter.broadcasts(blocks, 1, q, heads,
+                          message + "1 is neither 1 nor full");
+      asserter.tiles(blocks, 2, q, tokens,
+                     message + "2 is not the number of query tiles");
+      asserter.tiles(blocks, 3, k, tokens,
+                     message + "3 is not the number of key tiles");
     }
     numAssertions += asserter.getCount();
   }

@@ -21,7 +21,8 @@ QuantizedAttentionOp vcattn::toQuantizedAttention(AttentionOp op,
       op.getLse() ? op.getLse().getType() : Type(), op.getQuery(),
       /*query_scale=*/Value(), op.getKey(), /*key_scale=*/Value(),
       op.getValue(), /*value_scale=*/Value(), op.getMask(), op.getMeans(),
-      op.getScale(), cast, op.getCausal(), op.getLayout(),
+      op.getLengths(), op.getBlockMask(), op.getScale(), cast, op.getCausal(),
+      op.getWindowAttr(), op.getLayout(),
       /*target=*/TargetAttr(), /*schedule=*/ScheduleAttr());
   quantized->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   rewriter.replaceOp(op, quantized);

@@ -48,11 +48,6 @@ static LogicalResult checkKernelTakes(QuantizedAttentionOp op) {
     return refuse() << "values as codes, not as "
                     << getElementTypeOrSelf(op.getValue().getType())
                     << ": run vcattn-quantize";
-  if (op.getMask())
-    return refuse() << "no mask";
-  if (op.getCausal() != Causality::None)
-    return refuse() << "no causality, this attention is "
-                    << stringifyCausality(op.getCausal());
   if (op.getCast() != SoftmaxCast::ExpCast)
     return refuse() << "the cast expcast, not "
                     << stringifySoftmaxCast(op.getCast())
@@ -90,8 +85,10 @@ public:
     auto packed = PackedAttentionOp::create(
         rewriter, loc, TypeRange(ValueRange(outs)), op.getQuery(),
         op.getQueryScale(), op.getKey(), op.getKeyScale(), value,
-        op.getValueScale(), means, outs, op.getScale(), op.getCast(),
-        op.getLayout(), *op.getTarget(), *op.getSchedule(), /*split_keys=*/0);
+        op.getValueScale(), means, op.getMask(), op.getLengths(),
+        op.getBlockMask(), outs, op.getScale(), op.getCast(), op.getCausal(),
+        op.getWindowAttr(), op.getLayout(), *op.getTarget(), *op.getSchedule(),
+        /*split_keys=*/0);
     packed->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     rewriter.replaceOp(op, packed.getResults());
   }

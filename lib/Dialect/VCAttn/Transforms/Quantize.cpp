@@ -28,11 +28,13 @@ using namespace vcattn;
 static void quantizeScores(QuantizedAttentionOp op, Format format,
                            IRRewriter &rewriter) {
   auto query = QuantizeOp::create(rewriter, op.getLoc(), op.getQuery(),
-                                  /*bound=*/Value(), format, Granularity::Token,
-                                  kBlockTokens, /*groups=*/1, op.getLayout());
+                                  /*bound=*/Value(), /*lengths=*/Value(),
+                                  format, Granularity::Token, kBlockTokens,
+                                  /*groups=*/1, op.getLayout());
   auto key = QuantizeOp::create(rewriter, op.getLoc(), op.getKey(),
-                                /*bound=*/Value(), format, Granularity::Block,
-                                kBlockTokens, kKeyScaleGroups, op.getLayout());
+                                /*bound=*/Value(), op.getLengths(), format,
+                                Granularity::Block, kBlockTokens,
+                                kKeyScaleGroups, op.getLayout());
   rewriter.modifyOpInPlace(op, [&] {
     op.getQueryMutable().assign(query.getCodes());
     op.getQueryScaleMutable().assign(query.getScales());
@@ -42,9 +44,10 @@ static void quantizeScores(QuantizedAttentionOp op, Format format,
 }
 
 static void quantizeValues(QuantizedAttentionOp op, IRRewriter &rewriter) {
-  auto value = QuantizeOp::create(
-      rewriter, op.getLoc(), op.getValue(), op.getMeans(), Format::E4M3,
-      Granularity::Channel, kBlockTokens, /*groups=*/1, op.getLayout());
+  auto value =
+      QuantizeOp::create(rewriter, op.getLoc(), op.getValue(), op.getMeans(),
+                         op.getLengths(), Format::E4M3, Granularity::Channel,
+                         kBlockTokens, /*groups=*/1, op.getLayout());
   rewriter.modifyOpInPlace(op, [&] {
     op.getValueMutable().assign(value.getCodes());
     op.getValueScaleMutable().assign(value.getScales());

@@ -30,8 +30,8 @@ using namespace vcattn;
 template <typename OpTy>
 static void centerKeys(OpTy op, IRRewriter &rewriter) {
   rewriter.setInsertionPoint(op);
-  auto centered =
-      CenterKeysOp::create(rewriter, op.getLoc(), op.getKey(), op.getLayout());
+  auto centered = CenterKeysOp::create(rewriter, op.getLoc(), op.getKey(),
+                                       op.getLengths(), op.getLayout());
   Value query = op.getQuery();
   rewriter.modifyOpInPlace(
       op, [&] { op.getKeyMutable().assign(centered.getResult()); });

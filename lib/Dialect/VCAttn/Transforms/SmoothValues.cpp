@@ -52,6 +52,10 @@ static LogicalResult checkPermutable(OpTy op) {
   const char *why = nullptr;
   if (op.getCausal() != Causality::None)
     why = "causality is about their positions";
+  else if (op.getWindow())
+    why = "a window is about their positions";
+  else if (op.getBlockMask())
+    why = "a block mask is about their tiles";
   else if (isa<IntegerType, Float8E4M3FNType>(
                getElementTypeOrSelf(op.getKey().getType())))
     why = "they are codes already";
@@ -68,9 +72,10 @@ static void sortByCluster(OpTy op, int64_t clusters, int64_t iterations,
                           IRRewriter &rewriter) {
   Location loc = op.getLoc();
   Layout layout = op.getLayout();
-  Value permutation = ClusterOp::create(rewriter, loc, op.getValue(), clusters,
-                                        iterations, layout)
-                          .getPermutation();
+  Value permutation =
+      ClusterOp::create(rewriter, loc, op.getValue(), op.getLengths(), clusters,
+                        iterations, layout)
+          .getPermutation();
   Value key =
       GatherTokensOp::create(rewriter, loc, op.getKey(), permutation, layout);
   Value value =
@@ -91,7 +96,7 @@ static void sortByCluster(OpTy op, int64_t clusters, int64_t iterations,
 template <typename OpTy>
 static void takeOutMeans(OpTy op, IRRewriter &rewriter) {
   auto split = BlockResidualOp::create(rewriter, op.getLoc(), op.getValue(),
-                                       op.getLayout());
+                                       op.getLengths(), op.getLayout());
   rewriter.modifyOpInPlace(op, [&] {
     op.getValueMutable().assign(split.getResidual());
     op.getMeansMutable().assign(split.getMeans());

@@ -45,6 +45,11 @@ static int64_t chooseKeys(PackedAttentionOp op) {
   for (int64_t size : {q.batch, q.heads, q.tokens, k.tokens})
     if (ShapedType::isDynamic(size))
       return 0;
+  // With limits, query tiles differ in what they have to do; one does not.
+  bool isLimited =
+      op.getCausal() != Causality::None || op.getWindow() || op.getBlockMask();
+  if (isLimited && q.tokens > op.getSchedule().getTileQ())
+    return 0;
   int64_t items =
       q.batch * q.heads * ceilDivSize(q.tokens, op.getSchedule().getTileQ());
   int64_t tiles = ceilDivSize(k.tokens, kBlockTokens);
@@ -80,8 +85,9 @@ public:
     auto packed = PackedAttentionOp::create(
         b, TypeRange(ValueRange(outs)), op.getQuery(), op.getQueryScale(),
         op.getKey(), op.getKeyScale(), op.getValue(), op.getValueScale(),
-        op.getMeans(), outs, op.getScale(), op.getCast(), op.getLayout(),
-        op.getTarget(), op.getSchedule(), keys);
+        op.getMeans(), op.getMask(), op.getLengths(), op.getBlockMask(), outs,
+        op.getScale(), op.getCast(), op.getCausal(), op.getWindowAttr(),
+        op.getLayout(), op.getTarget(), op.getSchedule(), keys);
     packed->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     bool hasLse = op.getResults().size() == 2;
     auto merged = MergeAttentionOp::create(

@@ -41,3 +41,16 @@ func.func @all(%q: tensor<?x?x?x?xf32>, %k: tensor<?x?x?x?xf32>, %v: tensor<?x?x
       : tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32> -> tensor<?x?x?x?xf32>
   return %o : tensor<?x?x?x?xf32>
 }
+
+// CHECK-LABEL: func.func @limits
+// CHECK: cf.assert %{{.*}}, "attention: lengths are not one per batch"
+// CHECK: cf.assert %{{.*}}, "attention: the block mask's size in dimension 0 is neither 1 nor full"
+// CHECK: cf.assert %{{.*}}, "attention: the block mask's size in dimension 1 is neither 1 nor full"
+// CHECK: arith.ceildivui
+// CHECK: cf.assert %{{.*}}, "attention: the block mask's size in dimension 2 is not the number of query tiles"
+// CHECK: cf.assert %{{.*}}, "attention: the block mask's size in dimension 3 is not the number of key tiles"
+func.func @limits(%x: tensor<2x4x300x64xf32>, %n: tensor<?xi32>, %b: tensor<?x?x?x?xi1>) -> tensor<2x4x300x64xf32> {
+  %o = vcattn.attention %x, %x, %x lengths %n : tensor<?xi32> blocks %b : tensor<?x?x?x?xi1> {scale = 1.0 : f64}
+      : tensor<2x4x300x64xf32>, tensor<2x4x300x64xf32>, tensor<2x4x300x64xf32> -> tensor<2x4x300x64xf32>
+  return %o : tensor<2x4x300x64xf32>
+}

@@ -61,3 +61,20 @@ func.func @no_target(%q: tensor<1x1x8x16xf32>) -> tensor<1x1x8x16xf32> {
       : (tensor<1x1x8x16xf32>, tensor<1x1x8x16xf32>, tensor<1x1x8x16xf32>) -> tensor<1x1x8x16xf32>
   return %o : tensor<1x1x8x16xf32>
 }
+
+// What limits the keys goes with it.
+// CHECK-LABEL: func @limits
+// CHECK-SAME: %[[MASK:[^: ]*]]: tensor<1x1x1x300xi1>, %[[N:[^: ]*]]: tensor<1xi32>, %[[B:[^: ]*]]: tensor<1x8x2x3xi1>
+// CHECK: vcattn.packed_attention ins({{.*}}) mask(%[[MASK]] : tensor<1x1x1x300xi1>) lengths(%[[N]] : tensor<1xi32>) blocks(%[[B]] : tensor<1x8x2x3xi1>) outs({{.*}}) {
+// CHECK-SAME: causal = #vcattn.causality<bottom_right>
+// CHECK-SAME: window = #vcattn.window<left = 3>
+func.func @limits(%q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
+                  %v: tensor<1x2x300x128xf8E4M3FN>, %vs: tensor<1x2x128xf32>, %mask: tensor<1x1x1x300xi1>, %n: tensor<1xi32>, %b: tensor<1x8x2x3xi1>)
+    -> tensor<1x8x200x128xbf16> {
+  %o = vcattn.quantized_attention %q scale %qs, %k scale %ks, %v scale %vs mask %mask lengths %n blocks %b
+      {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #target, schedule = #schedule,
+       causal = #vcattn.causality<bottom_right>, window = #vcattn.window<left = 3>}
+      : (tensor<1x8x200x128xi8>, tensor<1x8x200xf32>, tensor<1x2x300x128xi8>, tensor<1x2x3x4xf32>,
+         tensor<1x2x300x128xf8E4M3FN>, tensor<1x2x128xf32>, tensor<1x1x1x300xi1>, tensor<1xi32>, tensor<1x8x2x3xi1>) -> tensor<1x8x200x128xbf16>
+  return %o : tensor<1x8x200x128xbf16>
+}

@@ -64,3 +64,22 @@ func.func @after_expcast(%q: tensor<1x1x8x16xf32>, %k: tensor<1x1x8x16xf32>, %v:
       : (tensor<1x1x8x16xf32>, tensor<1x1x8x16xf32>, tensor<1x1x8x16xf32>) -> tensor<1x1x8x16xf32>
   return %o : tensor<1x1x8x16xf32>
 }
+
+// -----
+
+// Limits stay; padding has no part in the scales of keys and values.
+// CHECK-LABEL: func @limits
+// CHECK-SAME: %[[N:[^ ]*]]: tensor<2xi32>, %[[B:[^ ]*]]: tensor<1x1x2x2xi1>
+// CHECK: vcattn.quantize %{{.*}} {format = #vcattn.format<i8>, granularity = #vcattn.granularity<token>}
+// CHECK: vcattn.quantize %{{.*}} lengths %[[N]] {format = #vcattn.format<i8>, granularity = #vcattn.granularity<block>
+// CHECK: vcattn.quantize %{{.*}} lengths %[[N]] {format = #vcattn.format<f8E4M3FN>
+// CHECK: vcattn.quantized_attention {{.*}} lengths %[[N]] blocks %[[B]] {cast = #vcattn.cast<exact>, causal = #vcattn.causality<top_left>, scale = 1.000000e+00 : f64, window = #vcattn.window<left = 3>}
+// E4M3-LABEL: func @limits
+// VALUES-LABEL: func @limits
+// NOTHING-LABEL: func @limits
+func.func @limits(%x: tensor<2x1x200x64xf32>, %n: tensor<2xi32>, %b: tensor<1x1x2x2xi1>) -> tensor<2x1x200x64xf32> {
+  %o = vcattn.attention %x, %x, %x lengths %n : tensor<2xi32> blocks %b : tensor<1x1x2x2xi1>
+      {scale = 1.0 : f64, causal = #vcattn.causality<top_left>, window = #vcattn.window<left = 3>}
+      : tensor<2x1x200x64xf32>, tensor<2x1x200x64xf32>, tensor<2x1x200x64xf32> -> tensor<2x1x200x64xf32>
+  return %o : tensor<2x1x200x64xf32>
+}

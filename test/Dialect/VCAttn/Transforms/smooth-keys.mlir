@@ -114,3 +114,15 @@ func.func @codes(%q: tensor<1x1x8x16xi8>, %qs: tensor<1x1x8xf32>, %k: tensor<1x1
         -> tensor<1x1x8x16xf32>
   return %o : tensor<1x1x8x16xf32>
 }
+
+// -----
+
+// CHECK-LABEL: func @lengths
+// CHECK-SAME: %[[N:[^ ]*]]: tensor<2xi32>
+// CHECK: vcattn.center_keys %{{.*}}, %[[N]] :
+// CHECK: vcattn.attention %{{.*}} lengths %[[N]] : tensor<2xi32>
+func.func @lengths(%x: tensor<2x1x200x64xf32>, %n: tensor<2xi32>) -> tensor<2x1x200x64xf32> {
+  %o = vcattn.attention %x, %x, %x lengths %n : tensor<2xi32> {scale = 1.0 : f64}
+      : tensor<2x1x200x64xf32>, tensor<2x1x200x64xf32>, tensor<2x1x200x64xf32> -> tensor<2x1x200x64xf32>
+  return %o : tensor<2x1x200x64xf32>
+}

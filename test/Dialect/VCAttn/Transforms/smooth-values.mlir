@@ -116,3 +116,37 @@ func.func @value_codes(%q: tensor<1x1x8x16xf32>, %k: tensor<1x1x8x16xf32>, %v: t
         -> tensor<1x1x8x16xf32>
   return %o : tensor<1x1x8x16xf32>
 }
+
+// -----
+
+// Tokens stay where positions, or tiles, are about them.
+// CHECK-LABEL: func @window
+// CHECK-NOT: vcattn.cluster
+// CHECK: vcattn.block_residual
+// CHECK: vcattn.attention
+// CHECK-NOT: vcattn.cluster
+// CHECK: vcattn.block_residual
+// CHECK: vcattn.attention
+func.func @window(%x: tensor<1x1x200x64xf32>, %b: tensor<1x1x2x2xi1>) -> (tensor<1x1x200x64xf32>, tensor<1x1x200x64xf32>) {
+  // expected-remark @+1 {{keys stay in sequence order: a window is about their positions}}
+  %o = vcattn.attention %x, %x, %x {scale = 1.0 : f64, window = #vcattn.window<left = 3>}
+      : tensor<1x1x200x64xf32>, tensor<1x1x200x64xf32>, tensor<1x1x200x64xf32> -> tensor<1x1x200x64xf32>
+  // expected-remark @+1 {{keys stay in sequence order: a block mask is about their tiles}}
+  %p = vcattn.attention %x, %x, %x blocks %b : tensor<1x1x2x2xi1> {scale = 1.0 : f64}
+      : tensor<1x1x200x64xf32>, tensor<1x1x200x64xf32>, tensor<1x1x200x64xf32> -> tensor<1x1x200x64xf32>
+  return %o, %p : tensor<1x1x200x64xf32>, tensor<1x1x200x64xf32>
+}
+
+// -----
+
+// Of padding, no step knows anything.
+// CHECK-LABEL: func @lengths
+// CHECK-SAME: %[[N:[^ ]*]]: tensor<2xi32>
+// CHECK: vcattn.cluster %{{.*}}, %[[N]] {
+// CHECK: vcattn.block_residual %{{.*}}, %[[N]] :
+// CHECK: vcattn.attention %{{.*}} means %{{.*}} lengths %[[N]] : tensor<2xi32>
+func.func @lengths(%x: tensor<2x1x200x64xf32>, %n: tensor<2xi32>) -> tensor<2x1x200x64xf32> {
+  %o = vcattn.attention %x, %x, %x lengths %n : tensor<2xi32> {scale = 1.0 : f64}
+      : tensor<2x1x200x64xf32>, tensor<2x1x200x64xf32>, tensor<2x1x200x64xf32> -> tensor<2x1x200x64xf32>
+  return %o : tensor<2x1x200x64xf32>
+}

@@ -18,6 +18,10 @@ def VCAttn_FloatTensor : 4DTensorOf<[F16, BF16, F32]>;
 def VCAttn_CodeTensor : 4DTensorOf<[F16, BF16, F32, I8, F8E4M3FN]>;
 /// A boolean mask (true keeps) or a mask that is added to the scaled scores.
 def VCAttn_MaskTensor : 4DTensorOf<[I1, F16, BF16, F32]>;
+/// Per batch, how many keys count.
+def VCAttn_LengthsTensor : 1DTensorOf<[I32]>;
+/// Per tile of 128 queries and tile of 128 keys, whether the one sees the other.
+def VCAttn_BlockMaskTensor : 4DTensorOf<[I1]>;
 /// Block means of the values: [batch, kv heads, ceil(keys / 128), value dim].
 def VCAttn_MeansTensor : 4DTensorOf<[F32]>;
 /// Log-sum-exp: [batch, query heads, queries].
@@ -39,7 +43,18 @@ def VCAttn_AttentionOp : VCAttn_Op<"attention", [
 
     `mask` has dimensions [B, Hq, Nq, Nk] whatever the layout; each is its full
     size or 1, which broadcasts. An i1 mask keeps where it is true. A float mask
-    is added to the scaled scores, in natural-logarithm units.
+    is added to the scaled scores, in natural-logarithm units. `causal` and
+    `window` limit keys by position, and compose with all that follows.
+
+    `lengths` [B]: keys of batch b at and past lengths[b] do not count, whatever
+    they hold, NaN included; less than 0 is 0, more than Nk is Nk.
+
+    `blocks` has dimensions [B, Hq, ceil(Nq / 128), ceil(Nk / 128)] whatever the
+    layout, of which the first two may be 1: a query tile sees no key of a key
+    tile whose entry is false, and a kernel does not touch it. Tiles are those of
+    this op's own keys, in their order: whoever sorts keys by cluster, so that a
+    block mask says something about values too, gathers them first
+    (docs/Rationale.md).
 
     `means`, if present, are block means that were taken out of `value` by
     `vcattn.block_residual`: key j's value is then value_j + means_(j / 128).
@@ -52,6 +67,10 @@ def VCAttn_AttentionOp : VCAttn_Op<"attention", [
         {scale = 1.0 : f64, causal = #vcattn.causality<bottom_right>}
         : tensor<2x8x64x64xf16>, tensor<2x2x96x64xf16>, tensor<2x2x96x80xf16>
           -> tensor<2x8x64x80xf16>, tensor<2x8x64xf32>
+    %w = vcattn.attention %q, %k, %v lengths %n : tensor<2xi32>
+        {scale = 1.0 : f64, window = #vcattn.window<left = 16>}
+        : tensor<2x8x64x64xf16>, tensor<2x2x96x64xf16>, tensor<2x2x96x80xf16>
+          -> tensor<2x8x64x80xf16>
     ```
   }];
   let arguments = (ins
@@ -60,15 +79,20 @@ def VCAttn_AttentionOp : VCAttn_Op<"attention", [
     Arg<VCAttn_FloatTensor, "values, or their residuals if means are given">:$value,
     Arg<Optional<VCAttn_MaskTensor>, "which keys count, or what is added to their scores">:$mask,
     Arg<Optional<VCAttn_MeansTensor>, "block means to add back to the values">:$means,
+    Arg<Optional<VCAttn_LengthsTensor>, "how many keys count, per batch">:$lengths,
+    Arg<Optional<VCAttn_BlockMaskTensor>, "which key tiles a query tile sees">:$block_mask,
     F64Attr:$scale,
     DefaultValuedAttr<VCAttn_CausalityAttr, "Causality::None">:$causal,
+    OptionalAttr<VCAttn_WindowAttr>:$window,
     DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
   let results = (outs
     Res<VCAttn_FloatTensor, "the attention's result">:$result,
     Res<Optional<VCAttn_LseTensor>, "its log-sum-exp, if asked for">:$lse);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`mask` $mask^ `:` type($mask))?
-    (`means` $means^ `:` type($means))? attr-dict
+    (`means` $means^ `:` type($means))?
+    (`lengths` $lengths^ `:` type($lengths))?
+    (`blocks` $block_mask^ `:` type($block_mask))? attr-dict
     `:` type($query) `,` type($key) `,` type($value) `->` type($result)
     (`,` type($lse)^)?
   }];
@@ -117,9 +141,12 @@ def VCAttn_QuantizedAttentionOp : VCAttn_Op<"quantized_attention", [
     Arg<Optional<3DTensorOf<[F32]>>, "one scale per value channel">:$value_scale,
     Arg<Optional<VCAttn_MaskTensor>, "which keys count, or what is added to their scores">:$mask,
     Arg<Optional<VCAttn_MeansTensor>, "block means to add back to the values">:$means,
+    Arg<Optional<VCAttn_LengthsTensor>, "how many keys count, per batch">:$lengths,
+    Arg<Optional<VCAttn_BlockMaskTensor>, "which key tiles a query tile sees">:$block_mask,
     F64Attr:$scale,
     VCAttn_SoftmaxCastAttr:$cast,
     DefaultValuedAttr<VCAttn_CausalityAttr, "Causality::None">:$causal,
+    OptionalAttr<VCAttn_WindowAttr>:$window,
     DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout,
     OptionalAttr<VCAttn_TargetAttr>:$target,
     OptionalAttr<VCAttn_ScheduleAttr>:$schedule);
@@ -129,7 +156,7 @@ def VCAttn_QuantizedAttentionOp : VCAttn_Op<"quantized_attention", [
   let assemblyFormat = [{
     $query (`scale` $query_scale^)? `,` $key (`scale` $key_scale^)? `,`
     $value (`scale` $value_scale^)? (`mask` $mask^)? (`means` $means^)?
-    attr-dict `:` functional-type(operands, results)
+    (`lengths` $lengths^)? (`blocks` $block_mask^)? attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
     /// True if the scores are products of codes (i8 or f8E4M3FN).

@@ -13,6 +13,10 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "vcattn/Dialect/VCAttn/IR/VCAttnDialect.td"
 
+class VCAttn_Attr<string name, string mnem> : AttrDef<VCAttn_Dialect, name> {
+  let mnemonic = mnem;
+}
+
 //===----------------------------------------------------------------------===//
 // Enumerations
 //===----------------------------------------------------------------------===//
@@ -45,8 +49,29 @@ def VCAttn_Causality : VCAttn_Enum<"Causality", "Which keys a query may see", [
 def VCAttn_CausalityAttr : VCAttn_EnumAttr<VCAttn_Causality, "causality", [{
   `none`: every key. `top_left`: query i sees keys j <= i. `bottom_right`:
   query i sees keys j <= i + (keys - queries), so that the last query sees the
-  last key; with more queries than keys the first ones see nothing.
+  last key; with more queries than keys the first ones see nothing. Where an
+  attention has `lengths`, its number of keys is the batch's length.
 }]>;
+
+def VCAttn_WindowAttr : VCAttn_Attr<"Window", "window"> {
+  let summary = "How far from its own position a query sees keys";
+  let description = [{
+    Query i stands at key d: i, or i + (keys - queries) under causality
+    `bottom_right`. It sees keys from d - `left` to d + `right`, both included;
+    -1, the default of either, sets no bound. Causality bounds the right as well:
+    whichever is less.
+
+    ```mlir
+    #vcattn.window<left = 1024, right = 0>
+    #vcattn.window<left = 1024>
+    ```
+  }];
+  let parameters = (ins
+    DefaultValuedParameter<"int64_t", "-1">:$left,
+    DefaultValuedParameter<"int64_t", "-1">:$right);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
 
 def VCAttn_SoftmaxCast : VCAttn_Enum<"SoftmaxCast", "How scores become 8-bit probabilities", [
   I32EnumAttrCase<"Exact", 0, "exact">,
@@ -82,10 +107,6 @@ def VCAttn_GranularityAttr : VCAttn_EnumAttr<VCAttn_Granularity, "granularity", 
 //===----------------------------------------------------------------------===//
 // Target and schedule
 //===----------------------------------------------------------------------===//
-
-class VCAttn_Attr<string name, string mnem> : AttrDef<VCAttn_Dialect, name> {
-  let mnemonic = mnem;
-}
 
 def VCAttn_TargetAttr : VCAttn_Attr<"Target", "target"> {
   let summary = "The machine a kernel is compiled for";

@@ -326,7 +326,50 @@ def VCAttn_LoadMultipliersOp : VCAttn_Op<"load_multipliers", [MemoryEffects<[Mem
   }];
 }
 
-def VCAttn_ExpCastOp : VCAttn_Op<"expcast", [Pure]> {
+def VCAttn_KeepKeysOp : VCAttn_Op<"keep_keys", [Pure]> {
+  let summary = "Which keys of a tile each row sees, by position";
+  let description = [{
+    Row r is query `first` + r, which stands at key d = `first` + r +
+    `diagonal`. Of the keys from `key` on it sees those below `end` that are
+    neither more than `left` before d nor more than `right` after it; -1 sets no
+    bound.
+
+    ```mlir
+    %keep = vcattn.keep_keys rows %first diagonal %d keys %key to %end left -1 right 0
+        : !vcattn.fragment<64x128xi1, keep>
+    ```
+  }];
+  let arguments = (ins
+    I32:$first, I32:$diagonal, I32:$key, I32:$end, I64Attr:$left, I64Attr:$right);
+  let results = (outs VCAttn_Keep:$result);
+  let assemblyFormat = [{
+    `rows` $first `diagonal` $diagonal `keys` $key `to` $end `left` $left
+    `right` $right attr-dict `:` type($result)
+  }];
+}
+
+def VCAttn_LoadMaskOp : VCAttn_Op<"load_mask", [
+    MemoryEffects<[MemRead]>, AllTypesMatch<["keep", "kept"]>]> {
+  let summary = "Load a tile of an attention's mask";
+  let description = [{
+    Entries of the rows from `mask[batch, head, first, key]` on, where `keep`
+    has a key; nothing else is read. Of an i1 mask, `kept` are those that are
+    true. Of a float mask, `added` is f32(entry) * f32(8 log2(e)), and `kept` are
+    those for which that is not -inf. Rows past the mask's end keep nothing.
+  }];
+  let arguments = (ins
+    VCAttn_Keep:$keep,
+    Arg<MemRefRankOf<[I1, F16, BF16, F32], [4]>, "[batch, heads, queries, keys]">:$mask,
+    Index:$batch, Index:$head, Index:$first, Index:$key);
+  let results = (outs VCAttn_Keep:$kept, Optional<VCAttn_Added>:$added);
+  let assemblyFormat = [{
+    $keep `,` $mask `[` $batch `,` $head `,` $first `,` $key `]` attr-dict
+    `:` type($keep) `,` type($mask) (`->` type($added)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def VCAttn_ExpCastOp : VCAttn_Op<"expcast", [Pure, AttrSizedOperandSegments]> {
   let summary = "Scores to E4M3 codes of their exponentials";
   let description = [{
     The paper's ExpCast: code = round(a * score + b), which is the E4M3 code of
@@ -341,17 +384,21 @@ def VCAttn_ExpCastOp : VCAttn_Op<"expcast", [Pure]> {
     exceed it a little: `overflow` tells, for all rows that share a warp,
     whether any code is above 126, the largest finite one.
 
-    With `valid`, keys at and after that position have code 0. With `saturate`,
+    With `valid`, keys at and after that position have code 0; with `keep`, keys
+    that a row does not see. `added` is added to the scores in code units:
+    fma(score, a, b) + added * 2^-24. With `saturate`,
     codes above 126 become 126 and only NaN stays above: against a raised
     maximum a code exceeds 126 only where scores are so large that the fma's
     rounding does it, and code 127 would be a NaN.
   }];
   let arguments = (ins
     VCAttn_Scores:$scores, VCAttn_Multipliers:$multipliers,
-    VCAttn_Rows:$maximum, Optional<I32>:$valid, UnitAttr:$saturate);
+    VCAttn_Rows:$maximum, Optional<I32>:$valid, Optional<VCAttn_Keep>:$keep,
+    Optional<VCAttn_Added>:$added, UnitAttr:$saturate);
   let results = (outs VCAttn_Codes:$codes, I1:$overflow);
   let assemblyFormat = [{
     $scores `,` $multipliers `,` $maximum (`valid` $valid^)?
+    (`keep` $keep^ `:` type($keep))? (`added` $added^ `:` type($added))?
     (`saturate` $saturate^)? attr-dict
     `:` type($scores) `,` type($multipliers) `,` type($maximum) `->` type($codes)
   }];
@@ -359,11 +406,13 @@ def VCAttn_ExpCastOp : VCAttn_Op<"expcast", [Pure]> {
 }
 
 def VCAttn_RaiseMaximumOp : VCAttn_Op<"raise_maximum", [
-    VCAttn_Ordered, AllTypesMatch<["maximum", "new_maximum", "factor"]>]> {
+    VCAttn_Ordered, AttrSizedOperandSegments,
+    AllTypesMatch<["maximum", "new_maximum", "factor"]>]> {
   let summary = "Raise the reference maximum of the rows that overflow";
   let description = [{
     For each row with a code above 126: the new maximum is the largest of the
-    old one and of the tile's valid scores times their multipliers, and `factor`
+    old one and of the tile's valid scores times their multipliers (plus what is
+    `added`), of keys that the row sees, and `factor`
     is 2^((old - new) / 8), or 0 if old is -inf. Other rows keep their maximum;
     their factor is 1. Decided row by row and on the codes, so that a result
     depends neither on rows that share the warp nor on a second rounding.
@@ -371,10 +420,12 @@ def VCAttn_RaiseMaximumOp : VCAttn_Op<"raise_maximum", [
   }];
   let arguments = (ins
     VCAttn_Scores:$scores, VCAttn_Multipliers:$multipliers,
-    VCAttn_Rows:$maximum, VCAttn_Codes:$codes, Optional<I32>:$valid);
+    VCAttn_Rows:$maximum, VCAttn_Codes:$codes, Optional<I32>:$valid,
+    Optional<VCAttn_Keep>:$keep, Optional<VCAttn_Added>:$added);
   let results = (outs VCAttn_Rows:$new_maximum, VCAttn_Rows:$factor);
   let assemblyFormat = [{
-    $scores `,` $multipliers `,` $maximum `,` $codes (`valid` $valid^)? attr-dict
+    $scores `,` $multipliers `,` $maximum `,` $codes (`valid` $valid^)?
+    (`keep` $keep^ `:` type($keep))? (`added` $added^ `:` type($added))? attr-dict
     `:` type($scores) `,` type($multipliers) `,` type($maximum) `,` type($codes)
   }];
 }
@@ -453,7 +504,8 @@ def VCAttn_NormalizeAndStoreOp : VCAttn_Op<"normalize_and_store", [VCAttn_Ordere
     `out`, whose dimensions are in `layout`; 0 where the sum is 0. `sum` is
     first added up over the threads that share a row. With `lse`:
     lse[batch, head, first + r] = ln 2 * (maximum / 8 + log2(sum) - 8 - bias),
-    where the bias is that of codes made by `cast` (docs/Numerics.md).
+    where the bias is that of codes made by `cast` (docs/Numerics.md). With
+    `masked`, rows may have seen nothing: theirs is 0 even if a scale is NaN.
   }];
   let arguments = (ins
     VCAttn_Accumulator:$accumulator, VCAttn_Rows:$sum, VCAttn_Rows:$maximum,
@@ -461,6 +513,7 @@ def VCAttn_NormalizeAndStoreOp : VCAttn_Op<"normalize_and_store", [VCAttn_Ordere
     Arg<MemRefRankOf<[F16, BF16, F32], [4]>, "the result">:$out,
     Optional<MemRefRankOf<[F32], [3]>>:$lse,
     Index:$batch, Index:$head, Index:$value_batch, Index:$value_head, Index:$first,
+    UnitAttr:$masked,
     DefaultValuedAttr<VCAttn_SoftmaxCastAttr, "SoftmaxCast::ExpCast">:$cast,
     DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
   let assemblyFormat = [{

@@ -26,13 +26,18 @@ def VCAttn_CenterKeysOp : VCAttn_MethodOp<"center_keys"> {
     log-sum-exp does, by scale * <query, mean>. The sum runs over blocks of 128
     tokens in order, each summed in order (docs/Numerics.md). With no tokens the
     mean is NaN and nothing is there to subtract it from.
+
+    With `lengths`, tokens of batch b at and past lengths[b] are no tokens,
+    whatever they hold: their result is 0, and a mean of none is 0.
   }];
   let arguments = (ins
     Arg<VCAttn_FloatTensor, "keys, in `layout`">:$key,
+    Arg<Optional<VCAttn_LengthsTensor>, "[B], how many tokens count">:$lengths,
     DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
   let results = (outs
     Res<4DTensorOf<[F32]>, "centred keys, in the operand's layout">:$result,
     Res<3DTensorOf<[F32]>, "[B, H, D]">:$mean);
+  let hasVerifier = 1;
 }
 
 def VCAttn_CorrectLseOp : VCAttn_MethodOp<"correct_lse"> {
@@ -117,15 +122,20 @@ def VCAttn_ClusterOp : VCAttn_MethodOp<"cluster"> {
     the lower cluster, an empty cluster keeps its centroid, sums have a fixed
     order: the result is a function of the input alone. The permutation is an
     ordinary tensor, so that a caller can keep it and gather with it again.
+
+    With `lengths`, only the first lengths[b] tokens of batch b are clustered; the
+    others, whatever they hold, come after them, in the order they had.
   }];
   let arguments = (ins
     Arg<VCAttn_FloatTensor, "values, in `layout`">:$value,
+    Arg<Optional<VCAttn_LengthsTensor>, "[B], how many tokens count">:$lengths,
     ConfinedAttr<I64Attr, [IntPositive]>:$clusters,
     ConfinedAttr<I64Attr, [IntNonNegative]>:$iterations,
     DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
   let results = (outs
     Res<3DTensorOf<[I32]>, "[B, H, tokens]">:$permutation,
     Res<4DTensorOf<[F32]>, "[B, H, clusters, D]">:$centroids);
+  let hasVerifier = 1;
 }
 
 def VCAttn_GatherTokensOp : VCAttn_MethodOp<"gather_tokens"> {
@@ -171,17 +181,21 @@ def VCAttn_BlockResidualOp : VCAttn_MethodOp<"block_residual"> {
   let summary = "Split values into the means of blocks of 128 tokens and residuals";
   let description = [{
     means[b, h, j, :] = mean of tokens 128 j .. 128 j + 127 (fewer in the last
-    block), residual = value - its block's mean, in FP32.
+    block), residual = value - its block's mean, in FP32. With `lengths`, tokens
+    of batch b at and past lengths[b] are no tokens, whatever they hold: their
+    residual is 0, and so is the mean of a block without tokens.
   }];
   let arguments = (ins
     Arg<VCAttn_FloatTensor, "values, in `layout`">:$value,
+    Arg<Optional<VCAttn_LengthsTensor>, "[B], how many tokens count">:$lengths,
     DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
   let results = (outs
     Res<4DTensorOf<[F32]>, "residuals, in the operand's layout">:$residual,
     Res<VCAttn_MeansTensor, "[B, H, ceil(tokens / 128), D]">:$means);
+  let hasVerifier = 1;
 }
 
-def VCAttn_QuantizeOp : VCAttn_MethodOp<"quantize"> {
+def VCAttn_QuantizeOp : VCAttn_MethodOp<"quantize", [AttrSizedOperandSegments]> {
   let summary = "Divide by a scale and round to a low-bit format";
   let description = [{
     scale = max |x| over the values that share it / largest code, and
@@ -203,6 +217,9 @@ def VCAttn_QuantizeOp : VCAttn_MethodOp<"quantize"> {
     scales and stored as f16: it keeps each channel's scale at least
     max |mean| / 32768. Only for granularity `channel`.
 
+    With `lengths`, tokens of batch b at and past lengths[b] count as zeros,
+    whatever they hold.
+
     Codes are in the operand's layout; E2M1 codes are packed two per byte along
     the last dimension, the even channel in the low nibble, and come with
     `micro_scales` in E4M3, one per 16 channels.
@@ -210,6 +227,7 @@ def VCAttn_QuantizeOp : VCAttn_MethodOp<"quantize"> {
   let arguments = (ins
     Arg<VCAttn_FloatTensor, "what to quantize, in `layout`">:$input,
     Arg<Optional<VCAttn_MeansTensor>, "means that share the channels' scales">:$bound,
+    Arg<Optional<VCAttn_LengthsTensor>, "[B], how many tokens count">:$lengths,
     VCAttn_FormatAttr:$format,
     VCAttn_GranularityAttr:$granularity,
     DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "128">:$block_size,
@@ -220,7 +238,7 @@ def VCAttn_QuantizeOp : VCAttn_MethodOp<"quantize"> {
     Res<RankedTensorOf<[F32]>, "scales">:$scales,
     Res<Optional<4DTensorOf<[F8E4M3FN]>>, "E2M1 only: [.., D / 16]">:$micro_scales);
   let assemblyFormat = [{
-    $input (`bound` $bound^)? attr-dict `:` functional-type(operands, results)
+    $input (`bound` $bound^)? (`lengths` $lengths^)? attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }

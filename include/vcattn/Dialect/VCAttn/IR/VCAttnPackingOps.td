@@ -49,7 +49,7 @@ class VCAttn_TensorOrMemRefOf<list<Type> elements>
     : AnyTypeOf<[RankedTensorOf<elements>, MemRefOf<elements>]>;
 
 def VCAttn_PackedAttentionOp : VCAttn_Op<"packed_attention", [
-    DestinationStyleOpInterface,
+    DestinationStyleOpInterface, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "One launch of an attention kernel on packed operands";
   let description = [{
@@ -57,7 +57,8 @@ def VCAttn_PackedAttentionOp : VCAttn_Op<"packed_attention", [
     are in the order that the target's matrix unit reads. Operands are tensors,
     or memrefs after bufferization; `outs` are the result and, if asked for, the
     log-sum-exp. Queries and keys are codes of one format in `layout`, in which
-    the result is written too; sizes are as in `vcattn.quantized_attention`.
+    the result is written too; sizes are as in `vcattn.quantized_attention`, as
+    are `mask`, `lengths`, `blocks`, `causal` and `window`.
 
     With `split_keys` = n > 0, a multiple of 2048, keys are cut into
     ceil(Nk / n) shards of n, and each shard's attention is a result of its own:
@@ -71,9 +72,14 @@ def VCAttn_PackedAttentionOp : VCAttn_Op<"packed_attention", [
     Arg<VCAttn_TensorOrMemRefOf<[F8E4M3FN]>, "of `vcattn.pack_values`">:$value,
     Arg<VCAttn_TensorOrMemRefOf<[F32]>, "[B, Hkv, Dv]">:$value_scale,
     Arg<VCAttn_TensorOrMemRefOf<[F16]>, "of `vcattn.pack_means`">:$means,
+    Arg<Optional<VCAttn_TensorOrMemRefOf<[I1, F16, BF16, F32]>>, "[B, Hq, Nq, Nk], or 1">:$mask,
+    Arg<Optional<VCAttn_TensorOrMemRefOf<[I32]>>, "[B]">:$lengths,
+    Arg<Optional<VCAttn_TensorOrMemRefOf<[I1]>>, "[B, Hq, query tiles, key tiles]">:$block_mask,
     Arg<Variadic<VCAttn_TensorOrMemRefOf<[F16, BF16, F32]>>, "result, and log-sum-exp">:$outs,
     F64Attr:$scale,
     VCAttn_SoftmaxCastAttr:$cast,
+    DefaultValuedAttr<VCAttn_CausalityAttr, "Causality::None">:$causal,
+    OptionalAttr<VCAttn_WindowAttr>:$window,
     DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout,
     VCAttn_TargetAttr:$target,
     VCAttn_ScheduleAttr:$schedule,
@@ -83,7 +89,10 @@ def VCAttn_PackedAttentionOp : VCAttn_Op<"packed_attention", [
     `ins` `(` $query `,` $query_scale `,` $key `,` $key_scale `,` $value `,`
     $value_scale `,` $means `:` type($query) `,` type($query_scale) `,`
     type($key) `,` type($key_scale) `,` type($value) `,` type($value_scale) `,`
-    type($means) `)` `outs` `(` $outs `:` type($outs) `)` attr-dict
+    type($means) `)` (`mask` `(` $mask^ `:` type($mask) `)`)?
+    (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    (`blocks` `(` $block_mask^ `:` type($block_mask) `)`)?
+    `outs` `(` $outs `:` type($outs) `)` attr-dict
     (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{

@@ -37,7 +37,9 @@ def VCAttn_FragmentRole : I32EnumAttr<"FragmentRole", "What a register tile hold
   I32EnumAttrCase<"Probabilities", 3, "probabilities">,
   I32EnumAttrCase<"Accumulator", 4, "accumulator">,
   I32EnumAttrCase<"RowSums", 5, "row_sums">,
-  I32EnumAttrCase<"Rows", 6, "rows">
+  I32EnumAttrCase<"Rows", 6, "rows">,
+  I32EnumAttrCase<"Keep", 7, "keep">,
+  I32EnumAttrCase<"Added", 8, "added">
 ]> {
   let cppNamespace = "::vcattn";
   let genSpecializedAttr = 0;
@@ -96,6 +98,8 @@ def VCAttn_FragmentType : VCAttn_Type<"Fragment", "fragment"> {
     | `accumulator` | queries x (value dim + 8), f32 | sum of probability times value; the last 8 columns are row sums of 8 tiles |
     | `row_sums` | queries x 8, f16 | A operand of the product that restores means |
     | `rows` | queries, f32 | one number per query |
+    | `keep` | queries x keys, i1 | whether a query sees a key |
+    | `added` | queries x keys, f32 | what a mask adds to the scores, in code units |
 
     ```mlir
     !vcattn.fragment<64x128xi32, scores>
@@ -141,5 +145,7 @@ def VCAttn_Probabilities : VCAttn_FragmentOf<"Probabilities">;
 def VCAttn_Accumulator : VCAttn_FragmentOf<"Accumulator">;
 def VCAttn_RowSums : VCAttn_FragmentOf<"RowSums">;
 def VCAttn_Rows : VCAttn_FragmentOf<"Rows">;
+def VCAttn_Keep : VCAttn_FragmentOf<"Keep">;
+def VCAttn_Added : VCAttn_FragmentOf<"Added">;
 
 #endif // VCATTN_TYPES_TD

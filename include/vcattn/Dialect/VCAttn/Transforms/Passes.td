@@ -135,9 +135,11 @@ def SmoothValues : Pass<"vcattn-smooth-values"> {
     ```
 
     With `clusters=0` the blocks are taken in sequence order. So they are, with a
-    remark, where a permutation would be wrong or cannot be written down: causal
-    attention (causality is about positions), keys that are codes already, and a
-    mask with one head when the number of query heads per key head is dynamic.
+    remark, where a permutation would be wrong or cannot be written down: with
+    causality, a window or a block mask (which are about positions), with keys
+    that are codes already, and with a mask of one head when the number of query
+    heads per key head is dynamic. Tokens past an attention's `lengths` are left
+    out of clusters and means.
     Works on `vcattn.attention` and on `vcattn.quantized_attention` whose values
     are still floats; one that has means is left alone.
   }];
@@ -318,7 +320,7 @@ def PackOperands : Pass<"vcattn-pack-operands"> {
     ```
 
     Without means, zeros are packed. What the kernel does not take is an error
-    that names it: float operands, a mask, causality, the exact cast, a negative
+    that names it: float operands, the exact cast, a negative
     scale, head or value dimensions other than 128, a target without a kernel. Attentions
     without a target are left to the CPU.
   }];
