@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelToNVVM.h"
+#include "RowStores.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -53,37 +54,96 @@ struct NormalizeAndStorePattern : OpConversionPattern<NormalizeAndStoreOp> {
     Value first = arith::AddIOp::create(b, adaptor.getFirst(), mine);
     Value end = memref::DimOp::create(b, adaptor.getOut(),
                                       getTokensDim(op.getLayout()));
-    for (unsigned r = 0; r < kThreadRows; ++r) {
-      Value row = arith::AddIOp::create(
-          b, first, arith::ConstantIndexOp::create(b, 8 * r));
-      Value inside =
-          arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row, end);
-      auto store = scf::IfOp::create(b, inside, /*withElseRegion=*/false);
-      KernelBuilder inner(op.getLoc(), rewriter);
-      inner.setInsertionPointToStart(&store.getThenRegion().front());
-      storeRow(inner, op, adaptor, values, r, row);
-      if (op.getLse())
-        storeLogSumExp(inner, op, adaptor, sums[r], maximum[r], row);
+    auto forEachRow =
+        [&](KernelBuilder &b,
+            function_ref<void(KernelBuilder &, unsigned, Value)> body) {
+          for (unsigned r = 0; r < kThreadRows; ++r) {
+            Value row = arith::AddIOp::create(
+                b, first, arith::ConstantIndexOp::create(b, 8 * r));
+            Value inside =
+                arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row, end);
+            auto store = scf::IfOp::create(b, inside, /*withElseRegion=*/false);
+            OpBuilder::InsertionGuard guard(b);
+            b.setInsertionPointToStart(&store.getThenRegion().front());
+            body(b, r, row);
+          }
+        };
+    auto storeNarrow = [&](KernelBuilder &b) {
+      forEachRow(b, [&](KernelBuilder &b, unsigned r, Value row) {
+        storeRow(b, op, adaptor, values, r, row);
+      });
+    };
+    auto type = cast<MemRefType>(op.getOut().getType());
+    ValueRange result = ValueRange(values).drop_back(kSumRegisters);
+    if (!canStoreWide(type, result.size() * 2)) {
+      storeNarrow(b);
+    } else {
+      Value zero = arith::ConstantIndexOp::create(b, 0);
+      Value isWide = isWideStorePossible(
+          b, adaptor.getOut(), getIndices(op, adaptor, zero, zero), kChannelDim,
+          getTokensDim(op.getLayout()));
+      auto either = scf::IfOp::create(b, isWide, /*withElseRegion=*/true);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(&either.getThenRegion().front());
+      SmallVector<Value> packed[kThreadRows];
+      for (unsigned r = 0; r < kThreadRows; ++r)
+        packed[r] = packRow(b, result, r, type.getElementType());
+      forEachRow(b, [&](KernelBuilder &b, unsigned r, Value row) {
+        vcattn::storeRow(
+            b, b.address(adaptor.getOut(), getIndices(op, adaptor, row, zero)),
+            packed[r]);
+      });
+      b.setInsertionPointToStart(&either.getElseRegion().front());
+      storeNarrow(b);
     }
+    if (op.getLse())
+      forEachRow(b, [&](KernelBuilder &b, unsigned r, Value row) {
+        storeLogSumExp(b, op, adaptor, sums[r], maximum[r], row);
+      });
     rewriter.eraseOp(op);
     return success();
   }
 
 private:
+  /// Indices of an element of the result.
+  static SmallVector<Value> getIndices(NormalizeAndStoreOp op,
+                                       OpAdaptor adaptor, Value row,
+                                       Value channel) {
+    SmallVector<Value> indices(4);
+    indices[kBatchDim] = adaptor.getBatch();
+    indices[getHeadsDim(op.getLayout())] = adaptor.getHead();
+    indices[getTokensDim(op.getLayout())] = row;
+    indices[kChannelDim] = channel;
+    return indices;
+  }
+
   /// Multiplies by the inverse row sums and by each channel's scale.
   static void scaleChannels(KernelBuilder &b, NormalizeAndStoreOp op,
                             OpAdaptor adaptor, MutableArrayRef<Value> values,
                             ValueRange inverses) {
     Value lane = arith::IndexCastOp::create(
         b, b.getIndexType(), LLVM::ShlOp::create(b, b.quadLane(), b.i32(1)));
+    Value scales = adaptor.getValueScale();
+    Value start = b.address(
+        scales, {adaptor.getValueBatch(), adaptor.getValueHead(), lane});
+    Value stride = arith::IndexCastOp::create(
+        b, b.getI64Type(),
+        memref::ExtractStridedMetadataOp::create(b, scales)
+            .getStrides()
+            .back());
     for (size_t i = 0; i < values.size() - kSumRegisters; i += 4)
       for (unsigned c : {0, 1}) {
-        Value channel = arith::AddIOp::create(
-            b, lane, arith::ConstantIndexOp::create(b, 2 * i + c));
-        Value scale =
-            memref::LoadOp::create(b, adaptor.getValueScale(),
-                                   ValueRange{adaptor.getValueBatch(),
-                                              adaptor.getValueHead(), channel});
+        Value distance = LLVM::MulOp::create(
+            b, stride,
+            LLVM::ConstantOp::create(b, b.getI64Type(),
+                                     b.getI64IntegerAttr(2 * i + c)));
+        Value address =
+            LLVM::GEPOp::create(b, start.getType(), b.getF32Type(), start,
+                                ArrayRef<LLVM::GEPArg>{distance});
+        // Invariant: the loads need not wait for the last product.
+        Value scale = LLVM::LoadOp::create(
+            b, b.getF32Type(), address, /*alignment=*/4, /*isVolatile=*/false,
+            /*isNonTemporal=*/false, /*isInvariant=*/true);
         for (unsigned r = 0; r < kThreadRows; ++r) {
           Value &value = values[i + 2 * r + c];
           value = LLVM::FMulOp::create(b, value, inverses[r]);
@@ -107,12 +167,8 @@ private:
 
     Value lane = arith::IndexCastOp::create(
         b, b.getIndexType(), LLVM::ShlOp::create(b, b.quadLane(), b.i32(1)));
-    SmallVector<Value> indices(4);
-    indices[kBatchDim] = adaptor.getBatch();
-    indices[getHeadsDim(op.getLayout())] = adaptor.getHead();
-    indices[getTokensDim(op.getLayout())] = row;
-    indices[kChannelDim] = lane;
-    Value start = b.address(adaptor.getOut(), indices);
+    Value start =
+        b.address(adaptor.getOut(), getIndices(op, adaptor, row, lane));
     Value stride = arith::IndexCastOp::create(
         b, b.getI64Type(),
         memref::ExtractStridedMetadataOp::create(b, adaptor.getOut())

@@ -222,12 +222,14 @@ SmallVector<Value> ConsumerBuilder::build(TileBuilder &b, const WorkItem &work,
   ClearTileOp::create(b, totals);
 
   RowState state = isLimited ? limitedTiles(b) : allTiles(b);
+  // No score is left to compute: the next queries, and the keys and values that
+  // follow them, arrive while this item is finished.
+  ReleaseOp::create(b, p.queries, uses[0], Value());
 
   // The last values, row sums and means.
   state.accumulator =
       settle(b, startValues(b, state.accumulator, state, last), 0);
   ReleaseOp::create(b, p.values, use(b, last), Value());
-  ReleaseOp::create(b, p.queries, uses[0], Value());
   state = takeAndRestore(b, state, b.div(last, kGroupTiles), Value());
 
   Value result = MergeOp::create(b, state.accumulator, totals, state.promoted);

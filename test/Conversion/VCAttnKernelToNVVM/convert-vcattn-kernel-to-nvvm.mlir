@@ -200,17 +200,39 @@ gpu.module @m {
 
 // -----
 
-// With a stride between channels there are no pairs.
-// CHECK-LABEL: gpu.func @strided
+// Where the distance of channels is open, rows are stored 16 bytes at a time if
+// it is 1 and they start on such a boundary, else element by element.
+// CHECK-LABEL: gpu.func @open
+// CHECK: nvvm.shfl.sync bfly
+// CHECK-COUNT-8: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
+// CHECK: } else {
 // CHECK-NOT: vector<2xf16>
 // CHECK-COUNT-64: llvm.store %{{.*}} {alignment = 2 : i64} : f16, !llvm.ptr<1>
 gpu.module @m {
-  gpu.func @strided(%vs: memref<?x?x128xf32>, %out: memref<?x?x?x128xf16, strided<[?, ?, ?, ?], offset: ?>>, %i: index) kernel {
+  gpu.func @open(%vs: memref<?x?x128xf32>, %out: memref<?x?x?x128xf16, strided<[?, ?, ?, ?], offset: ?>>, %i: index) kernel {
     %acc = vcattn.fill 0.0 : !vcattn.fragment<64x136xf32, accumulator>
     %one = vcattn.fill 1.0 : !vcattn.fragment<64xf32, rows>
     vcattn.normalize_and_store %acc, %one, %one, %vs[%i, %i] to %out[%i, %i, %i]
         : !vcattn.fragment<64x136xf32, accumulator>, !vcattn.fragment<64xf32, rows>, !vcattn.fragment<64xf32, rows>,
           memref<?x?x128xf32>, memref<?x?x?x128xf16, strided<[?, ?, ?, ?], offset: ?>>
+    gpu.return
+  }
+}
+
+// -----
+
+// With a stride between channels there are no pairs.
+// CHECK-LABEL: gpu.func @strided
+// CHECK-NOT: vector<4xi32>
+// CHECK-NOT: vector<2xf16>
+// CHECK-COUNT-64: llvm.store %{{.*}} {alignment = 2 : i64} : f16, !llvm.ptr<1>
+gpu.module @m {
+  gpu.func @strided(%vs: memref<?x?x128xf32>, %out: memref<?x?x?x128xf16, strided<[?, ?, ?, 2], offset: ?>>, %i: index) kernel {
+    %acc = vcattn.fill 0.0 : !vcattn.fragment<64x136xf32, accumulator>
+    %one = vcattn.fill 1.0 : !vcattn.fragment<64xf32, rows>
+    vcattn.normalize_and_store %acc, %one, %one, %vs[%i] to %out[%i, %i, %i]
+        : !vcattn.fragment<64x136xf32, accumulator>, !vcattn.fragment<64xf32, rows>, !vcattn.fragment<64xf32, rows>,
+          memref<?x?x128xf32>, memref<?x?x?x128xf16, strided<[?, ?, ?, 2], offset: ?>>
     gpu.return
   }
 }
