@@ -15,7 +15,7 @@ config.test_exec_root = os.path.join(config.obj_root, "test")
 
 llvm_config.use_default_substitutions()
 llvm_config.add_tool_substitutions(
-    config.vcattn_tools + ["FileCheck", "not", "count"],
+    config.vcattn_tools + ["FileCheck", "not", "count", "split-file"],
     [os.path.join(config.obj_root, "bin"), config.llvm_tools_dir])
 config.substitutions.append(("%source_root", config.source_root))
 config.substitutions.append(("%build_root", config.obj_root))

@@ -39,6 +39,9 @@ static void addTensorPasses(OpPassManager &pm, const ToNVVMOptions &options) {
     buildMethodPipeline(pm, MethodConfig(options));
   ScheduleOptions schedule;
   schedule.target = options.target;
+  schedule.choices = options.schedule;
+  schedule.file = options.scheduleFile;
+  schedule.report = options.printSchedule;
   pm.addPass(createSchedule(schedule));
   pm.addPass(createPackOperands());
   SplitKeysOptions split;

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "vcattn/Support/AttentionProblem.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Support/Error.h"
 #include <algorithm>
 
 using namespace vcattn;
@@ -61,4 +63,55 @@ std::vector<RowIndex> vcattn::sampleRows(const AttentionProblem &problem,
         rows.push_back(
             {b, h, perHead > 1 ? i * (n - 1) / (perHead - 1) : n / 2});
   return rows;
+}
+
+using NamedSize = std::pair<llvm::StringRef, int64_t AttentionProblem::*>;
+static const NamedSize kSizes[] = {
+    {"B", &AttentionProblem::batch},      {"Hq", &AttentionProblem::queryHeads},
+    {"Hkv", &AttentionProblem::keyHeads}, {"Nq", &AttentionProblem::queries},
+    {"Nk", &AttentionProblem::keys},      {"D", &AttentionProblem::dim},
+    {"Dv", &AttentionProblem::valueDim}};
+
+llvm::Error vcattn::parseSize(std::map<std::string, int64_t> &sizes,
+                              llvm::StringRef text, llvm::StringRef option) {
+  auto [name, number] = text.split('=');
+  int64_t size;
+  if (llvm::none_of(kSizes,
+                    [&, name = name](const NamedSize &known) {
+                      return known.first == name;
+                    }) ||
+      number.getAsInteger(10, size) || size < 0)
+    return llvm::createStringError(option + ": '" + text +
+                                   "' is not NAME=NUMBER with a name among B, "
+                                   "Hq, Hkv, Nq, Nk, D and Dv");
+  sizes[name.str()] = size;
+  return llvm::Error::success();
+}
+
+llvm::Error vcattn::applySizes(AttentionProblem &problem,
+                               const std::map<std::string, int64_t> &sizes,
+                               llvm::StringRef option) {
+  for (auto [name, member] : kSizes) {
+    int64_t &size = problem.*member;
+    auto given = sizes.find(name.str());
+    if (given == sizes.end()) {
+      if (mlir::ShapedType::isDynamic(size))
+        return llvm::createStringError(name + " is dynamic: give it with " +
+                                       option + "=" + name + "=NUMBER");
+      continue;
+    }
+    if (!mlir::ShapedType::isDynamic(size) && size != given->second)
+      return llvm::createStringError(
+          option + "=" + name + "=" + llvm::Twine(given->second) +
+          ": the function says " + llvm::Twine(size));
+    size = given->second;
+  }
+  if (problem.keyHeads ? problem.queryHeads % problem.keyHeads
+                       : problem.queryHeads)
+    return llvm::createStringError(llvm::Twine(problem.queryHeads) +
+                                   " query heads are no multiple "
+                                   "of " +
+                                   llvm::Twine(problem.keyHeads) +
+                                   " key heads");
+  return llvm::Error::success();
 }

@@ -66,6 +66,8 @@ static LogicalResult verifyOptions(ModuleOp module,
       (options.emit == EmitKind::PTX || options.emit == EmitKind::Cubin))
     return emitError(module.getLoc(), "the CPU has no PTX and no cubins; emit "
                                       "mlir, llvm, obj or so");
+  if (isCPU && (!options.schedule.empty() || !options.scheduleFile.empty()))
+    return emitError(module.getLoc(), "the CPU's code has no schedule");
   return success();
 }
 
@@ -235,6 +237,9 @@ static LogicalResult compileForGPU(ModuleOp module,
   PassManager passes(module.getContext());
   ToNVVMOptions pipeline;
   pipeline.target = options.target;
+  pipeline.schedule = options.schedule;
+  pipeline.scheduleFile = options.scheduleFile;
+  pipeline.printSchedule = options.printSchedule;
   pipeline.method = options.runMethod;
   setOptions(pipeline, options.method);
   pipeline.splitKeys = options.splitKeys;

@@ -15,7 +15,10 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "vcattn/Pipelines/MethodFlags.h"
+#include "vcattn/Support/AttentionProblem.h"
 #include "vcattn/Target/Compile.h"
+#include "vcattn/Target/ScheduleChoices.h"
+#include "vcattn/Tune/Tune.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/InitLLVM.h"
@@ -38,6 +41,7 @@ with a C header of the same name.
   vcattn-compile attention.mlir -o libattention.so                # for Hopper
   vcattn-compile attention.mlir -o attention.ptx --scores=f8E4M3FN
   vcattn-compile attention.mlir -o attention.o --target=cpu
+  vcattn-compile attention.mlir --tune --tune-file=schedules.json
 )";
 
 static cl::OptionCategory category("What is compiled, and to what");
@@ -100,6 +104,51 @@ static cl::opt<bool> verbose("verbose",
                              cl::cat(category));
 static MethodFlags method;
 
+static cl::OptionCategory schedules("Schedules of kernels on a GPU");
+static const std::string kScheduleHelp =
+    "Fields of the schedule that replace those of the one that would be "
+    "chosen, as stages=3,promotion=32:\n" +
+    describeScheduleFields();
+static cl::opt<std::string> schedule("schedule",
+                                     cl::value_desc("field=value,..."),
+                                     cl::desc(kScheduleHelp),
+                                     cl::cat(schedules));
+static cl::opt<std::string>
+    scheduleFile("schedule-file", cl::value_desc("file"),
+                 cl::desc("Take schedules from a file that --tune-file wrote, "
+                          "for the attentions that it has one for"),
+                 cl::cat(schedules));
+static cl::opt<bool>
+    printSchedule("print-schedule",
+                  cl::desc("Remark on the schedule of each attention"),
+                  cl::cat(schedules));
+static cl::opt<bool> tuneSchedules(
+    "tune",
+    cl::desc("Instead of compiling, time schedules for each attention on this "
+             "machine's GPU (the kernel alone, fields that --schedule names "
+             "fixed) and print them, the fastest first"),
+    cl::cat(schedules));
+static cl::list<std::string>
+    tuneSizes("tune-sizes", cl::CommaSeparated,
+              cl::value_desc("B=4,Nq=1000,..."),
+              cl::desc("Sizes to tune for, where the module leaves them open: "
+                       "B, Hq, Hkv, Nq, Nk"),
+              cl::cat(schedules));
+static cl::opt<std::string>
+    tuneFile("tune-file", cl::value_desc("file"),
+             cl::desc("Store the fastest schedules in this JSON file, beside "
+                      "those that it has"),
+             cl::cat(schedules));
+static cl::opt<double>
+    tuneWarmup("tune-warmup", cl::init(0.7), cl::value_desc("seconds"),
+               cl::desc("How long a kernel runs before it is timed (default: "
+                        "0.7, after which a card is at its power limit)"),
+               cl::cat(schedules));
+static cl::opt<double>
+    tuneWindow("tune-window", cl::init(2.0), cl::value_desc("seconds"),
+               cl::desc("How long a kernel is timed (default: 2)"),
+               cl::cat(schedules));
+
 static int fail(const llvm::Twine &message) {
   llvm::WithColor::error(llvm::errs(), "vcattn-compile") << message << "\n";
   return 1;
@@ -145,11 +194,14 @@ static void report(const Artifact &artifact) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM initLLVM(argc, argv);
-  cl::HideUnrelatedOptions({&category, &method.category});
+  cl::HideUnrelatedOptions({&category, &method.category, &schedules});
   cl::ParseCommandLineOptions(argc, argv, kOverview);
   if (input.empty())
     return fail("no input; vcattn-compile --help says how to use it");
-  if (output.empty())
+  if (tuneSchedules && !output.empty())
+    return fail("--tune compiles to no output; compile afterwards, with "
+                "--schedule-file");
+  if (output.empty() && !tuneSchedules)
     return fail("no output; name a file with -o");
   CompileOptions options;
   options.target = target;
@@ -159,11 +211,22 @@ int main(int argc, char **argv) {
   options.embedPTX = embedPTX;
   options.splitKeys = splitKeys;
   options.debugWaits = debugWaits;
+  options.schedule = schedule;
+  options.scheduleFile = scheduleFile;
+  options.printSchedule = printSchedule;
+  if (auto choices = ScheduleChoices::parse(schedule); !choices)
+    return fail("--schedule: " + llvm::toString(choices.takeError()));
   options.ptxas = ptxas;
   options.compiler = compiler;
+  TuneOptions tuning;
+  for (const std::string &text : tuneSizes)
+    if (llvm::Error error = parseSize(tuning.sizes, text, "--tune-sizes"))
+      return fail(llvm::toString(std::move(error)));
   std::optional<EmitKind> kind = getKind(output);
   if (emit.getNumOccurrences())
     kind = emit;
+  if (tuneSchedules)
+    kind = EmitKind::SharedLibrary;
   if (!kind)
     return fail("cannot tell from the name '" + output +
                 "' what to make; say --emit=mlir|llvm|ptx|cubin|obj|so");
@@ -189,6 +252,13 @@ int main(int argc, char **argv) {
       parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
   if (!module)
     return 1;
+  if (tuneSchedules) {
+    tuning.compile = options;
+    tuning.warmup = tuneWarmup;
+    tuning.window = tuneWindow;
+    tuning.file = tuneFile;
+    return failed(tune(*module, tuning, llvm::outs(), llvm::errs()));
+  }
   FailureOr<Artifact> artifact = compileModule(*module, options);
   if (failed(artifact))
     return 1;

@@ -11,16 +11,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaDriver.h"
-#include "Descriptor.h"
 #include "Function.h"
 #include "mlir/Pass/PassManager.h"
-#include "vcattn/Runtime/vcattn_runtime.h"
+#include "vcattn/Device/CompiledFunction.h"
+#include "vcattn/Device/CudaDriver.h"
+#include "vcattn/Device/Descriptor.h"
 #include "vcattn/Target/Compile.h"
-#include "llvm/Support/DynamicLibrary.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/raw_ostream.h"
 #include <chrono>
 
 using namespace vcattn;
@@ -47,47 +43,16 @@ public:
   }
 
 private:
-  Error loadLibrary(StringRef bytes);
-  Error invoke(std::vector<void *> arguments);
-
   std::unique_ptr<CudaDriver> driver;
   Entry entry;
-  void *function = nullptr, *workspaceSize = nullptr;
-  const char *(*lastError)() = nullptr;
+  std::optional<CompiledFunction> function;
 };
 } // namespace
-
-Error CudaFunction::loadLibrary(StringRef bytes) {
-  llvm::SmallString<128> path;
-  int descriptor;
-  if (std::error_code error = llvm::sys::fs::createTemporaryFile(
-          "vcattn-run", "so", descriptor, path))
-    return makeError("cannot write the compiled library: " + error.message());
-  llvm::FileRemover remover(path);
-  llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
-  stream << bytes;
-  stream.close();
-  if (stream.has_error())
-    return makeError(path + ": " + stream.error().message());
-  std::string problem;
-  auto library =
-      llvm::sys::DynamicLibrary::getPermanentLibrary(path.c_str(), &problem);
-  if (!library.isValid())
-    return makeError("cannot load the compiled library: " + problem);
-  function = library.getAddressOfSymbol(entry.name.c_str());
-  workspaceSize =
-      library.getAddressOfSymbol((entry.name + "_workspace_size").c_str());
-  lastError = reinterpret_cast<const char *(*)()>(
-      library.getAddressOfSymbol("vcattn_last_error"));
-  if (!function || !workspaceSize || !lastError)
-    return makeError("the compiled library lacks @" + entry.name);
-  return Error::success();
-}
 
 Error CudaFunction::compile(mlir::ModuleOp module, const Entry &theEntry,
                             const Options &options) {
   entry = theEntry;
-  auto loaded = CudaDriver::load();
+  auto loaded = CudaDriver::load("--device=cuda");
   if (!loaded)
     return loaded.takeError();
   driver = std::move(*loaded);
@@ -103,30 +68,11 @@ Error CudaFunction::compile(mlir::ModuleOp module, const Entry &theEntry,
   auto artifact = compileModule(module, compile);
   if (mlir::failed(artifact))
     return makeError("@" + entry.name + " was not compiled");
-  return loadLibrary(artifact->bytes);
-}
-
-/// Calls a C function that takes `arguments`, pointers or 64-bit integers, all
-/// of which are passed alike. The number is known only at run time; those past
-/// the last are not looked at.
-template <typename Result>
-static Result callWith(void *function, std::vector<void *> arguments) {
-  static constexpr size_t kMost = 16;
-  arguments.resize(kMost);
-  void **a = arguments.data();
-  using Type = Result (*)(void *, void *, void *, void *, void *, void *,
-                          void *, void *, void *, void *, void *, void *,
-                          void *, void *, void *, void *);
-  return reinterpret_cast<Type>(function)(a[0], a[1], a[2], a[3], a[4], a[5],
-                                          a[6], a[7], a[8], a[9], a[10], a[11],
-                                          a[12], a[13], a[14], a[15]);
-}
-
-Error CudaFunction::invoke(std::vector<void *> arguments) {
-  int32_t status = callWith<int32_t>(function, std::move(arguments));
-  if (status != VCATTN_SUCCESS)
-    return makeError("@" + entry.name + ": " + lastError());
-  return driver->synchronize();
+  auto loadedFunction = CompiledFunction::load(artifact->bytes, entry.name);
+  if (!loadedFunction)
+    return loadedFunction.takeError();
+  function = std::move(*loadedFunction);
+  return Error::success();
 }
 
 Expected<double> CudaFunction::call(ArrayRef<HostTensor> arguments,
@@ -151,21 +97,19 @@ Expected<double> CudaFunction::call(ArrayRef<HostTensor> arguments,
   std::vector<void *> pointers;
   for (Descriptor &memref : memrefs)
     pointers.push_back(memref.get());
-  if (pointers.size() + 3 > 16)
-    return makeError("@" + entry.name +
-                     " has more than 13 arguments and results");
-  int64_t size = callWith<int64_t>(workspaceSize, pointers);
-  auto workspace = DeviceBuffer::allocate(*driver, size);
+  auto size = function->getWorkspaceSize(pointers);
+  if (!size)
+    return size.takeError();
+  auto workspace = DeviceBuffer::allocate(*driver, *size);
   if (!workspace)
     return workspace.takeError();
-  pointers.push_back(workspace->getPointer());
-  pointers.push_back(reinterpret_cast<void *>(size));
-  pointers.push_back(nullptr); // the default stream
   if (Error error = driver->synchronize())
     return std::move(error);
 
   auto start = std::chrono::steady_clock::now();
-  if (Error error = invoke(pointers))
+  if (Error error = function->launch(pointers, workspace->getPointer(), *size))
+    return std::move(error);
+  if (Error error = driver->synchronize())
     return std::move(error);
   std::chrono::duration<double> seconds =
       std::chrono::steady_clock::now() - start;

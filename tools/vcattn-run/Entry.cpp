@@ -202,39 +202,6 @@ std::optional<AttentionRole> vcattn::run::findAttention(ModuleOp module,
 // Sizes
 //===----------------------------------------------------------------------===//
 
-using NamedSize = std::pair<StringRef, int64_t AttentionProblem::*>;
-static const NamedSize kSizes[] = {
-    {"B", &AttentionProblem::batch},      {"Hq", &AttentionProblem::queryHeads},
-    {"Hkv", &AttentionProblem::keyHeads}, {"Nq", &AttentionProblem::queries},
-    {"Nk", &AttentionProblem::keys},      {"D", &AttentionProblem::dim},
-    {"Dv", &AttentionProblem::valueDim}};
-
-llvm::Error
-vcattn::run::applySizes(AttentionProblem &problem,
-                        const std::map<std::string, int64_t> &sizes) {
-  for (auto [name, member] : kSizes) {
-    int64_t &size = problem.*member;
-    auto given = sizes.find(name.str());
-    if (given == sizes.end()) {
-      if (ShapedType::isDynamic(size))
-        return makeError(name + " is dynamic: give it with --sizes=" + name +
-                         "=NUMBER");
-      continue;
-    }
-    if (!ShapedType::isDynamic(size) && size != given->second)
-      return makeError("--sizes=" + name + "=" + Twine(given->second) +
-                       ": the function says " + Twine(size));
-    size = given->second;
-  }
-  if (problem.keyHeads ? problem.queryHeads % problem.keyHeads
-                       : problem.queryHeads)
-    return makeError(Twine(problem.queryHeads) +
-                     " query heads are no multiple "
-                     "of " +
-                     Twine(problem.keyHeads) + " key heads");
-  return llvm::Error::success();
-}
-
 llvm::Error vcattn::run::takeSizes(AttentionRole &role,
                                    ArrayRef<HostTensor> arguments) {
   if (role.reshaped)
@@ -260,5 +227,5 @@ llvm::Error vcattn::run::takeSizes(AttentionRole &role,
     return error;
   if (auto error = take(role.value, {"B", "Hkv", "Nk", "Dv"}))
     return error;
-  return applySizes(role.problem, sizes);
+  return applySizes(role.problem, sizes, "--sizes");
 }

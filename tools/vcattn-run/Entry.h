@@ -50,10 +50,6 @@ struct AttentionRole {
 std::optional<AttentionRole>
 findAttention(mlir::ModuleOp module, const Entry &entry, std::string &why);
 
-/// Fills the problem's open sizes from `sizes`, by their names.
-llvm::Error applySizes(AttentionProblem &problem,
-                       const std::map<std::string, int64_t> &sizes);
-
 /// Takes the problem's sizes from the arguments and checks that they agree.
 llvm::Error takeSizes(AttentionRole &role,
                       llvm::ArrayRef<HostTensor> arguments);

@@ -119,18 +119,9 @@ static Error parseInputs(Options &options) {
                        name.c_str());
     options.inputKinds.push_back(*kind);
   }
-  for (const std::string &text : sizes) {
-    auto [name, number] = StringRef(text).split('=');
-    int64_t size;
-    static constexpr StringRef kNames[] = {"B",  "Hq", "Hkv", "Nq",
-                                           "Nk", "D",  "Dv"};
-    if (!llvm::is_contained(kNames, name) || number.getAsInteger(10, size) ||
-        size < 0)
-      return makeError("--sizes: '%s' is not NAME=NUMBER with a name among B, "
-                       "Hq, Hkv, Nq, Nk, D and Dv",
-                       text.c_str());
-    options.sizes[name.str()] = size;
-  }
+  for (const std::string &text : sizes)
+    if (Error error = parseSize(options.sizes, text, "--sizes"))
+      return error;
   return Error::success();
 }
 

@@ -72,7 +72,7 @@ static llvm::Error prepareGeneration(Report &report) {
     if (type.element != element)
       return makeError("q, k and v have different element types; give every "
                        "argument with --arg");
-  return applySizes(role.problem, report.options.sizes);
+  return applySizes(role.problem, report.options.sizes, "--sizes");
 }
 
 static std::vector<HostTensor> generateArguments(const Report &report,

@@ -58,6 +58,16 @@ struct ToNVVMOptions : public MethodOptionsBase<ToNVVMOptions> {
   Option<std::string> target{*this, "target",
                              llvm::cl::desc("Chip, for example sm_90a"),
                              llvm::cl::init("sm_90a")};
+  Option<std::string> schedule{
+      *this, "schedule",
+      llvm::cl::desc("Fields of the schedule, as stages=3,promotion=32 (see "
+                     "vcattn-schedule)")};
+  Option<std::string> scheduleFile{
+      *this, "schedule-file",
+      llvm::cl::desc("File of schedules (see vcattn-schedule)")};
+  Option<bool> printSchedule{
+      *this, "print-schedule",
+      llvm::cl::desc("Remark on the schedule of each attention")};
   Option<int64_t> vectorWidth{
       *this, "vector-width",
       llvm::cl::desc("Channels that one thread of a preprocessing kernel "

@@ -17,6 +17,9 @@
 
 #include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
 #include "vcattn/Support/HostTensor.h"
+#include "llvm/Support/Error.h"
+#include <map>
+#include <string>
 
 namespace vcattn {
 
@@ -39,6 +42,16 @@ struct AttentionProblem {
   /// How many keys query i may see.
   int64_t countVisibleKeys(int64_t i) const;
 };
+
+/// Takes a size by its name (B, Hq, Hkv, Nq, Nk, D or Dv) from `NAME=NUMBER`.
+/// Errors name the command line's `option`, here and below.
+llvm::Error parseSize(std::map<std::string, int64_t> &sizes,
+                      llvm::StringRef text, llvm::StringRef option);
+
+/// Fills the problem's open sizes from `sizes`.
+llvm::Error applySizes(AttentionProblem &problem,
+                       const std::map<std::string, int64_t> &sizes,
+                       llvm::StringRef option);
 
 /// Kinds of generated inputs.
 enum class InputKind { Gaussian, Clustered, Outliers, Constant };

@@ -30,6 +30,11 @@ struct CompileOptions {
   /// "cpu", or a chip as in #vcattn.target.
   std::string target = "sm_90a";
   EmitKind emit = EmitKind::SharedLibrary;
+  /// Of kernels on a GPU: fields of the schedule, as ScheduleChoices reads
+  /// them, and a ScheduleFile; empty without.
+  std::string schedule, scheduleFile;
+  /// Remark on the schedule of each attention.
+  bool printSchedule = false;
   /// The steps of the method, or none of them: what runs is what the module
   /// says.
   MethodConfig method;

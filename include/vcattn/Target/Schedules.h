@@ -15,6 +15,7 @@
 #define VCATTN_TARGET_SCHEDULES_H
 
 #include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
+#include <optional>
 
 namespace vcattn {
 
@@ -29,10 +30,32 @@ inline constexpr int64_t kCoreEdge = 8;
 /// Tiles of means in flight.
 inline constexpr int64_t kMeanStages = 2;
 
+/// How much work an attention is, as far as it matters for its schedule.
+enum class SizeClass {
+  /// Less than one tile of 128 queries per multiprocessor, whatever the keys.
+  Few,
+  /// Up to 2,048 keys, up to 16,384, and more.
+  Short,
+  Medium,
+  Long,
+  /// Sizes are not known when the attention is compiled.
+  Open
+};
+
+llvm::StringRef getName(SizeClass sizes);
+std::optional<SizeClass> parseSizeClass(llvm::StringRef name);
+
+/// The class of an attention on `chip`, from its sizes, which may be dynamic.
+SizeClass getSizeClass(int64_t batch, int64_t heads, int64_t queries,
+                       int64_t keys, llvm::StringRef chip);
+
 /// The schedule to use on `target` for the given head dimensions; null if the
 /// project has no kernel for them there.
 ScheduleAttr getDefaultSchedule(TargetAttr target, int64_t headDim,
                                 int64_t valueDim);
+
+/// Registers per thread of each of so many consumers, beside a producer.
+int64_t getConsumerRegisters(int64_t consumers);
 
 /// Bytes of shared memory that one block of the attention kernel takes: a
 /// query tile, the key and value pipelines, two tiles of means, the promoted

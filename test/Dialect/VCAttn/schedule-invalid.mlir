@@ -42,3 +42,18 @@ func.func @registers_per_thread(%q: tensor<1x1x128x128xi8>, %s: tensor<1x1x128xf
       -> tensor<1x1x128x128xbf16>
   return
 }
+
+// -----
+
+func.func @registers_needed(%q: tensor<1x1x128x128xi8>, %s: tensor<1x1x128xf32>,
+                                %ks: tensor<1x1x1x4xf32>, %v: tensor<1x1x128x128xf8E4M3FN>) {
+  // expected-error@+1 {{schedule gives a consumer's thread 160 registers, which needs at least 172}}
+  %0 = vcattn.quantized_attention %q scale %s, %q scale %ks, %v scale %s
+      {scale = 1.0 : f64, cast = #vcattn.cast<expcast>, target = #vcattn.target<"sm_90a">,
+       schedule = #vcattn.schedule<tile_q = 192, tile_k = 128, stages = 2, consumers = 3,
+         producer_registers = 24, consumer_registers = 160, ping_pong = false, promotion = 32>}
+      : (tensor<1x1x128x128xi8>, tensor<1x1x128xf32>, tensor<1x1x128x128xi8>,
+         tensor<1x1x1x4xf32>, tensor<1x1x128x128xf8E4M3FN>, tensor<1x1x128xf32>)
+      -> tensor<1x1x128x128xbf16>
+  return
+}

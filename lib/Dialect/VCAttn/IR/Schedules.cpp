@@ -8,9 +8,46 @@
 
 #include "vcattn/Target/Schedules.h"
 #include "vcattn/Target/TargetInfo.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace vcattn;
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+static constexpr llvm::StringLiteral kSizeClasses[] = {"few", "short", "medium",
+                                                       "long", "open"};
+
+llvm::StringRef vcattn::getName(SizeClass sizes) {
+  return kSizeClasses[static_cast<unsigned>(sizes)];
+}
+
+std::optional<SizeClass> vcattn::parseSizeClass(llvm::StringRef name) {
+  for (auto [i, known] : llvm::enumerate(kSizeClasses))
+    if (name == known)
+      return static_cast<SizeClass>(i);
+  return std::nullopt;
+}
+
+SizeClass vcattn::getSizeClass(int64_t batch, int64_t heads, int64_t queries,
+                               int64_t keys, llvm::StringRef chip) {
+  const TargetInfo *info = lookupTarget(chip);
+  int64_t sizes[] = {batch, heads, queries, keys};
+  if (!info || ShapedType::isDynamicShape(sizes))
+    return SizeClass::Open;
+  if (batch * heads * llvm::divideCeil(queries, 128) < info->multiprocessors)
+    return SizeClass::Few;
+  if (keys <= 2048)
+    return SizeClass::Short;
+  return keys <= 16384 ? SizeClass::Medium : SizeClass::Long;
+}
+
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
 
 ScheduleAttr vcattn::getDefaultSchedule(TargetAttr target, int64_t headDim,
                                         int64_t valueDim) {
@@ -22,6 +59,12 @@ ScheduleAttr vcattn::getDefaultSchedule(TargetAttr target, int64_t headDim,
       target.getContext(), /*tile_q=*/128, /*tile_k=*/128, /*stages=*/4,
       /*consumers=*/2, /*producer_registers=*/24, /*consumer_registers=*/240,
       /*ping_pong=*/true, /*promotion=*/16);
+}
+
+int64_t vcattn::getConsumerRegisters(int64_t consumers) {
+  // What a multiprocessor's 65536 registers leave beside the producer's 24 per
+  // thread, in steps of 8; one consumer has no use for more than two have.
+  return consumers <= 2 ? 240 : 160;
 }
 
 int64_t vcattn::getSharedMemoryBytes(ScheduleAttr schedule, int64_t headDim,
@@ -40,6 +83,17 @@ int64_t vcattn::getSharedMemoryBytes(ScheduleAttr schedule, int64_t headDim,
 
 int64_t vcattn::getBlockThreads(ScheduleAttr schedule) {
   return (1 + schedule.getConsumers()) * kWarpgroupThreads;
+}
+
+/// Registers without which a consumer's thread cannot keep its fragments: an
+/// accumulator, scores, probabilities (four to a register), and the least of
+/// addresses and row values beside them that assemblers get along with.
+static int64_t getNeededRegisters(ScheduleAttr schedule, int64_t valueDim) {
+  constexpr int64_t kOthers = 24;
+  int64_t rows = schedule.getTileQ() / schedule.getConsumers();
+  int64_t columns =
+      valueDim + kRowSumColumns + schedule.getTileK() + schedule.getTileK() / 4;
+  return rows * columns / kWarpgroupThreads + kOthers;
 }
 
 LogicalResult vcattn::verifySchedule(Operation *op, TargetAttr target,
@@ -69,5 +123,11 @@ LogicalResult vcattn::verifySchedule(Operation *op, TargetAttr target,
     return op->emitOpError("schedule gives a thread ")
            << most << " registers, " << info->chip << " allows "
            << info->maxRegistersPerThread;
+  int64_t needed = getNeededRegisters(schedule, valueDim);
+  if (info->matrixUnit == MatrixUnit::Wgmma &&
+      needed > schedule.getConsumerRegisters())
+    return op->emitOpError("schedule gives a consumer's thread ")
+           << schedule.getConsumerRegisters()
+           << " registers, which needs at least " << needed;
   return success();
 }

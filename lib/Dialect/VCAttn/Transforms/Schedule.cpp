@@ -9,6 +9,8 @@
 #include "AttentionRewrites.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
 #include "vcattn/Dialect/VCAttn/Transforms/Passes.h"
+#include "vcattn/Target/ScheduleChoices.h"
+#include "vcattn/Target/ScheduleFile.h"
 #include "vcattn/Target/Schedules.h"
 
 namespace vcattn {
@@ -35,6 +37,22 @@ class Schedule : public vcattn::impl::ScheduleBase<Schedule> {
 public:
   using ScheduleBase::ScheduleBase;
 
+  LogicalResult initialize(MLIRContext *context) override {
+    auto parsed = ScheduleChoices::parse(choices);
+    if (!parsed)
+      return emitError(UnknownLoc::get(context), "vcattn-schedule: ")
+             << llvm::toString(parsed.takeError());
+    chosen = *parsed;
+    if (file.empty())
+      return success();
+    auto read = ScheduleFile::read(file);
+    if (!read)
+      return emitError(UnknownLoc::get(context), "schedule file ")
+             << llvm::toString(read.takeError());
+    tuned = std::move(*read);
+    return success();
+  }
+
   void runOnOperation() override {
     for (auto op : collect<QuantizedAttentionOp>(getOperation()))
       if (failed(schedule(op))) {
@@ -44,22 +62,6 @@ public:
   }
 
 private:
-  /// `base` with what the options say, or null after an error at `op`.
-  ScheduleAttr override(QuantizedAttentionOp op, ScheduleAttr base) {
-    auto pick = [](int64_t option, int64_t value) {
-      return option == 0 ? value : option;
-    };
-    bool takeTurns = pingPong == Toggle::Default ? base.getPingPong()
-                                                 : pingPong == Toggle::On;
-    return ScheduleAttr::getChecked(
-        [&] { return op.emitError(); }, op.getContext(),
-        pick(tileQ, base.getTileQ()), pick(tileK, base.getTileK()),
-        pick(stages, base.getStages()), pick(consumers, base.getConsumers()),
-        pick(producerRegisters, base.getProducerRegisters()),
-        pick(consumerRegisters, base.getConsumerRegisters()), takeTurns,
-        pick(promotion, base.getPromotion()));
-  }
-
   LogicalResult schedule(QuantizedAttentionOp op) {
     MLIRContext *context = op.getContext();
     StringRef chip = !target.empty()  ? StringRef(target)
@@ -76,14 +78,25 @@ private:
       return op.emitError("no schedule is known for target ")
              << chip << " with head dimension " << printSize(headDim)
              << " and value dimension " << printSize(valueDim);
-    ScheduleAttr attr = override(op, base);
+    auto report = [&] { return op.emitError(); };
+    if (op.getSchedule())
+      base = *op.getSchedule();
+    else if (const TunedSchedule *known =
+                 tuned.lookup(ScheduleKey::of(op, chip)))
+      base = known->choices.apply(report, base);
+    ScheduleAttr attr = base ? chosen.apply(report, base) : base;
     if (!attr ||
         failed(verifySchedule(op, targetAttr, attr, headDim, valueDim)))
       return failure();
     op.setTargetAttr(targetAttr);
     op.setScheduleAttr(attr);
     ++scheduled;
+    if (this->report)
+      op.emitRemark("schedule: ") << ScheduleChoices::of(attr).print();
     return success();
   }
+
+  ScheduleChoices chosen;
+  ScheduleFile tuned;
 };
 } // namespace

@@ -1,14 +1,21 @@
 // RUN: vcattn-opt %s -vcattn-schedule | FileCheck %s
 // RUN: vcattn-opt %s -vcattn-schedule=target=sm_90a | FileCheck %s
-// RUN: vcattn-opt %s -vcattn-schedule="stages=3 promotion=64 ping-pong=false" | FileCheck %s --check-prefix=OPTIONS
-// RUN: vcattn-opt %s -vcattn-schedule=stages=3 -vcattn-schedule | FileCheck %s
+// RUN: vcattn-opt %s -vcattn-schedule=choices=stages=3,promotion=64,ping_pong=false | FileCheck %s --check-prefix=CHOICES
+// RUN: vcattn-opt %s -vcattn-schedule=choices=tile_q=64 | FileCheck %s --check-prefix=ONE
+// An attention's own schedule stays, but for the fields that are chosen.
+// RUN: vcattn-opt %s -vcattn-schedule=choices=stages=3,promotion=64 -vcattn-schedule=choices=ping_pong=false \
+// RUN:   | FileCheck %s --check-prefix=CHOICES
+// RUN: vcattn-opt %s -vcattn-schedule=report=true 2>&1 | FileCheck %s --check-prefix=REPORT
 
 // CHECK-LABEL: func @codes
 // CHECK: vcattn.quantized_attention
 // CHECK-SAME: schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 16>
 // CHECK-SAME: target = #vcattn.target<"sm_90a">
-// OPTIONS-LABEL: func @codes
-// OPTIONS: stages = 3, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = false, promotion = 64>
+// CHOICES-LABEL: func @codes
+// CHOICES: stages = 3, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = false, promotion = 64>
+// ONE-LABEL: func @codes
+// ONE: tile_q = 64, tile_k = 128, stages = 4, consumers = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, promotion = 16>
+// REPORT: schedule.mlir:[[@LINE+3]]:8: remark: schedule: tile_q=128,tile_k=128,stages=4,consumers=2,producer_registers=24,consumer_registers=240,ping_pong=true,promotion=16
 func.func @codes(%q: tensor<1x1x8x128xi8>, %qs: tensor<1x1x8xf32>, %k: tensor<1x1x8x128xi8>, %ks: tensor<1x1x1x4xf32>,
                  %v: tensor<1x1x8x128xf8E4M3FN>, %vs: tensor<1x1x128xf32>) -> tensor<1x1x8x128xf32> {
   %o = vcattn.quantized_attention %q scale %qs, %k scale %ks, %v scale %vs {cast = #vcattn.cast<expcast>, scale = 1.0 : f64}

@@ -17,9 +17,6 @@ namespace vcattn {
 /// What `vcattn-quantize` makes of queries and keys.
 enum class ScoreFormat { I8, E4M3, None };
 
-/// An option of `vcattn-schedule` that may be left to the target.
-enum class Toggle { Default, On, Off };
-
 #define GEN_PASS_DECL
 #include "vcattn/Dialect/VCAttn/Transforms/Passes.h.inc"
 

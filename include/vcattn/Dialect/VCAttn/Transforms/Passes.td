@@ -245,9 +245,15 @@ def ExpCast : Pass<"vcattn-expcast"> {
 def Schedule : Pass<"vcattn-schedule"> {
   let summary = "Choose target and schedule of quantized attentions";
   let description = [{
-    Sets `target` and `schedule`, the target's default one with whatever the
-    options override. A schedule that the target has no room for is an error of
-    the attention, before any code exists.
+    Sets `target` and `schedule`: the one that an attention has already, or else
+    the one that `file` has for its target, head dimensions, formats, causality
+    and sizes, or else the target's default one; each with the fields that
+    `choices` names replaced.
+    `choices` is a list of `field=value` with the names that
+    `#vcattn.schedule` prints, for example `stages=3,ping_pong=false`; choosing
+    `tile_q` alone also brings `consumers`, their registers and `ping_pong`. A
+    field that there is not, a value that it cannot have and a schedule that the
+    target has no room for are errors before any code exists.
 
     ```mlir
     %o = vcattn.quantized_attention ... {cast = #vcattn.cast<expcast>,
@@ -263,32 +269,18 @@ def Schedule : Pass<"vcattn-schedule"> {
     ```
 
     A target that an attention has already is kept unless the `target` option is
-    given, a schedule is replaced.
+    given.
   }];
   let dependentDialects = ["::vcattn::VCAttnDialect"];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"",
            "Chip, for example sm_90a (the default where an attention has none)">,
-    Option<"tileQ", "tile-q", "int64_t", /*default=*/"0",
-           "Queries of a tile; 0 keeps the default, as below">,
-    Option<"tileK", "tile-k", "int64_t", /*default=*/"0", "Keys of a tile">,
-    Option<"stages", "stages", "int64_t", /*default=*/"0",
-           "Stages of the key and value pipeline">,
-    Option<"consumers", "consumers", "int64_t", /*default=*/"0",
-           "Warpgroups that compute">,
-    Option<"producerRegisters", "producer-registers", "int64_t",
-           /*default=*/"0", "Registers per thread of the producer">,
-    Option<"consumerRegisters", "consumer-registers", "int64_t",
-           /*default=*/"0", "Registers per thread of a consumer">,
-    Option<"pingPong", "ping-pong", "::vcattn::Toggle",
-           /*default=*/"::vcattn::Toggle::Default",
-           "Whether consumers take turns in issuing matrix operations",
-           [{::llvm::cl::values(
-               clEnumValN(::vcattn::Toggle::Default, "default", "as the target's schedule"),
-               clEnumValN(::vcattn::Toggle::On, "true", "yes"),
-               clEnumValN(::vcattn::Toggle::Off, "false", "no"))}]>,
-    Option<"promotion", "promotion", "int64_t", /*default=*/"0",
-           "Key tiles between promotions of the accumulator to FP32">,
+    Option<"choices", "choices", "std::string", /*default=*/"",
+           "Fields of the schedule to choose, as stages=3,promotion=32">,
+    Option<"file", "file", "std::string", /*default=*/"",
+           "Schedules that vcattn-compile --tune-file has stored">,
+    Option<"report", "report", "bool", /*default=*/"false",
+           "Remark on the schedule of each attention">,
   ];
   let statistics = [
     Statistic<"scheduled", "scheduled", "Attentions that have a schedule now">,

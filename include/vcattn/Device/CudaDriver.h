@@ -1,4 +1,4 @@
-//===- CudaDriver.h - The driver calls that vcattn-run makes ----*- C++ -*-===//
+//===- CudaDriver.h - The driver calls that tools make ----------*- C++ -*-===//
 //
 // Part of the vcattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,24 +7,26 @@
 //===----------------------------------------------------------------------===//
 //
 // Device memory and waiting. The driver is loaded at run time, as the runtime
-// of compiled functions does, so that vcattn-run needs no CUDA to be built.
+// of compiled functions does, so that no tool needs CUDA to be built.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef VCATTN_TOOLS_RUN_CUDADRIVER_H
-#define VCATTN_TOOLS_RUN_CUDADRIVER_H
+#ifndef VCATTN_DEVICE_CUDADRIVER_H
+#define VCATTN_DEVICE_CUDADRIVER_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include <memory>
 #include <string>
 
-namespace vcattn::run {
+namespace vcattn {
 
 class CudaDriver {
 public:
-  /// Loads the driver and makes device 0's primary context current.
-  static llvm::Expected<std::unique_ptr<CudaDriver>> load();
+  /// Loads the driver and makes device 0's primary context current. Errors say
+  /// that `option` needs it.
+  static llvm::Expected<std::unique_ptr<CudaDriver>>
+  load(llvm::StringRef option);
   ~CudaDriver();
 
   const std::string &getDeviceName() const { return deviceName; }
@@ -67,6 +69,6 @@ private:
   uint64_t address;
 };
 
-} // namespace vcattn::run
+} // namespace vcattn
 
-#endif // VCATTN_TOOLS_RUN_CUDADRIVER_H
+#endif // VCATTN_DEVICE_CUDADRIVER_H

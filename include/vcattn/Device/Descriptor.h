@@ -11,14 +11,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef VCATTN_TOOLS_RUN_DESCRIPTOR_H
-#define VCATTN_TOOLS_RUN_DESCRIPTOR_H
+#ifndef VCATTN_DEVICE_DESCRIPTOR_H
+#define VCATTN_DEVICE_DESCRIPTOR_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include <cstdint>
 #include <vector>
 
-namespace vcattn::run {
+namespace vcattn {
 
 class Descriptor {
 public:
@@ -56,6 +56,6 @@ private:
   std::vector<int64_t> words;
 };
 
-} // namespace vcattn::run
+} // namespace vcattn
 
-#endif // VCATTN_TOOLS_RUN_DESCRIPTOR_H
+#endif // VCATTN_DEVICE_DESCRIPTOR_H

@@ -1,4 +1,4 @@
-//===- CudaDriver.cpp - The driver calls that vcattn-run makes ------------===//
+//===- CudaDriver.cpp - The driver calls that tools make ------------------===//
 //
 // Part of the vcattn project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaDriver.h"
+#include "vcattn/Device/CudaDriver.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/Process.h"
 
-using namespace vcattn::run;
+using namespace vcattn;
 using llvm::Error;
 
 /// Entry points of libcuda.so.1, by the names that its ABI has (_v2 where the
@@ -50,7 +50,8 @@ Error CudaDriver::check(int status, const char *what) {
                    " (CUDA driver, error " + llvm::Twine(status) + ")");
 }
 
-llvm::Expected<std::unique_ptr<CudaDriver>> CudaDriver::load() {
+llvm::Expected<std::unique_ptr<CudaDriver>>
+CudaDriver::load(llvm::StringRef option) {
   // The variable that the runtime of compiled functions honours, too.
   std::string name = "libcuda.so.1", problem;
   if (auto given = llvm::sys::Process::GetEnv("VCATTN_LIBCUDA"))
@@ -58,7 +59,7 @@ llvm::Expected<std::unique_ptr<CudaDriver>> CudaDriver::load() {
   auto library =
       llvm::sys::DynamicLibrary::getPermanentLibrary(name.c_str(), &problem);
   if (!library.isValid())
-    return makeError("--device=cuda needs NVIDIA's driver: " + problem);
+    return makeError(option + " needs NVIDIA's driver: " + problem);
   std::unique_ptr<CudaDriver> driver(new CudaDriver);
   Functions &f = *driver->functions;
   const char *missing = nullptr;
@@ -94,7 +95,7 @@ llvm::Expected<std::unique_ptr<CudaDriver>> CudaDriver::load() {
   if (Error error = driver->check(f.cuDeviceGetCount(&count), "counting GPUs"))
     return std::move(error);
   if (count == 0)
-    return makeError("--device=cuda: the driver sees no GPU");
+    return makeError(option + ": the driver sees no GPU");
   if (Error error = driver->check(f.cuDeviceGet(&device, 0), "cuDeviceGet"))
     return std::move(error);
   f.cuDeviceGetName(deviceName, sizeof(deviceName), device);
