@@ -12,8 +12,6 @@
 using namespace mlir;
 using namespace vcattn;
 
-/// How long a waiting thread may be suspended before it looks again, in ns.
-static constexpr int64_t kSuspendHint = 10000000;
 /// Clock cycles after which a bounded wait gives up: some seconds.
 static constexpr int64_t kMostCycles = int64_t(1) << 33;
 
@@ -23,22 +21,23 @@ static Value readClock(KernelBuilder &b) {
 
 void vcattn::emitWait(KernelBuilder &b, Value barrier, Value parity,
                       bool isBounded) {
-  if (!isBounded) {
-    NVVM::MBarrierTryWaitParityOp::create(b, barrier, parity,
-                                          b.i32(kSuspendHint));
-    return;
-  }
-  Value start = readClock(b);
+  Value start = isBounded ? readClock(b) : Value();
   auto wait = scf::WhileOp::create(b, TypeRange(), ValueRange());
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&wait.getBefore());
+  // Without a time limit: with one, ptxas puts the thread to sleep, from which
+  // it wakes late.
   Value done = NVVM::MBarrierTryWaitOp::create(b, b.getI1Type(), barrier,
-                                               parity, b.i32(kSuspendHint));
+                                               parity, /*ticks=*/Value());
   Value isPending = LLVM::XOrOp::create(
       b, done, LLVM::ConstantOp::create(b, b.getI1Type(), b.getBoolAttr(true)));
   scf::ConditionOp::create(b, isPending, ValueRange());
 
   b.createBlock(&wait.getAfter());
+  if (!isBounded) {
+    scf::YieldOp::create(b);
+    return;
+  }
   Value cycles = LLVM::SubOp::create(b, readClock(b), start);
   Value most = LLVM::ConstantOp::create(b, b.getI64Type(),
                                         b.getI64IntegerAttr(kMostCycles));

@@ -15,14 +15,14 @@
 // CHECK: nvvm.shfl.sync idx
 // CHECK: scf.if
 // CHECK: nvvm.setmaxregister decrease 24
-// CHECK: nvvm.mbarrier.try_wait.parity
+// CHECK: nvvm.mbarrier.try_wait %
 // CHECK: nvvm.mbarrier.arrive.expect_tx
 // Coordinates are counted from the innermost dimension.
 // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %arg0, %{{.*}}, box[%arg2, %arg1]
 // CHECK: } else {
 // CHECK: nvvm.setmaxregister increase 240
 // CHECK: nvvm.barrier id = %{{.*}} number_of_threads
-// CHECK: nvvm.mbarrier.try_wait.parity
+// CHECK: nvvm.mbarrier.try_wait %
 // CHECK: nvvm.barrier.arrive id = %{{.*}} number_of_threads
 // CHECK: llvm.inline_asm has_side_effects asm_dialect = att "@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b"
 // BARRIERS-LABEL: gpu.func @roles

@@ -7,7 +7,7 @@
 // CHECK-LABEL: gpu.func @never_filled
 // CHECK: %[[START:.*]] = nvvm.read.ptx.sreg.clock64
 // CHECK: scf.while
-// CHECK:   %[[DONE:.*]] = nvvm.mbarrier.try_wait %[[BARRIER:.*]], %{{.*}}, %{{.*}} : !llvm.ptr<3>, i32, i32 -> i1
+// CHECK:   %[[DONE:.*]] = nvvm.mbarrier.try_wait %[[BARRIER:.*]], %{{.*}} : !llvm.ptr<3>, i32 -> i1
 // CHECK:   %[[PENDING:.*]] = llvm.xor %[[DONE]]
 // CHECK:   scf.condition(%[[PENDING]])
 // CHECK:   %[[NOW:.*]] = nvvm.read.ptx.sreg.clock64
@@ -18,7 +18,8 @@
 // CHECK:     llvm.intr.trap
 
 // PLAIN-LABEL: gpu.func @never_filled
-// PLAIN: nvvm.mbarrier.try_wait.parity
+// PLAIN: scf.while
+// PLAIN:   nvvm.mbarrier.try_wait %{{.*}}, %{{.*}} : !llvm.ptr<3>, i32 -> i1
 // PLAIN-NOT: trap
 
 // PTX: mbarrier.try_wait.parity
