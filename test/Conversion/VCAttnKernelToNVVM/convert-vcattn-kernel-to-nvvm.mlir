@@ -230,7 +230,7 @@ gpu.module @m {
   gpu.func @strided(%vs: memref<?x?x128xf32>, %out: memref<?x?x?x128xf16, strided<[?, ?, ?, 2], offset: ?>>, %i: index) kernel {
     %acc = vcattn.fill 0.0 : !vcattn.fragment<64x136xf32, accumulator>
     %one = vcattn.fill 1.0 : !vcattn.fragment<64xf32, rows>
-    vcattn.normalize_and_store %acc, %one, %one, %vs[%i] to %out[%i, %i, %i]
+    vcattn.normalize_and_store %acc, %one, %one, %vs[%i, %i] to %out[%i, %i, %i]
         : !vcattn.fragment<64x136xf32, accumulator>, !vcattn.fragment<64xf32, rows>, !vcattn.fragment<64xf32, rows>,
           memref<?x?x128xf32>, memref<?x?x?x128xf16, strided<[?, ?, ?, 2], offset: ?>>
     gpu.return
