@@ -27,14 +27,19 @@ LSE_CASES = [
 ATTENTION = """
 func.func @NAME(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>)
     -> (tensor<?x?x?x128xf32>, tensor<?x?x?xf32>) {
-  %o:2 = vcattn.attention %q, %k, %v {scale = 0.08838834764831845 : f64, layout = #vcattn.layout<LAYOUT>}
+  %o:2 = vcattn.attention %q, %k, %v {scale = 0.08838834764831845 : f64, causal = #vcattn.causality<CAUSAL>, layout = #vcattn.layout<LAYOUT>}
       : tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16> -> tensor<?x?x?x128xf32>, tensor<?x?x?xf32>
   return %o#0, %o#1 : tensor<?x?x?x128xf32>, tensor<?x?x?xf32>
 }
 """
 FUNCTIONS = "".join(
-    ATTENTION.replace("NAME", name).replace("LAYOUT", layout)
-    for name, layout in (("attention_lse", "bhtd"), ("attention_lse_bthd", "bthd"))
+    ATTENTION.replace("NAME", f"attention_lse{suffix}").replace("CAUSAL", causal).replace("LAYOUT", layout)
+    for suffix, causal, layout in (
+        ("", "none", "bhtd"),
+        ("_bthd", "none", "bthd"),
+        ("_top_left", "top_left", "bhtd"),
+        ("_bottom_right", "bottom_right", "bhtd"),
+    )
 )
 MERGE = """
 func.func @merge(%x: tensor<?x?x?x?x128xf32>, %l: tensor<?x?x?x?xf32>) -> (tensor<?x?x?x128xf32>, tensor<?x?x?xf32>) {

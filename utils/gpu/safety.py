@@ -51,23 +51,25 @@ def qkv(batch, heads, queries, keys, key_heads=None, seed=1):
     return [normal(*size, DIM, seed=10 * seed + i) for i, size in enumerate(sizes)]
 
 
-def attend(library, q, k, v, out=None, lse=None):
-    """attention_lse on fresh outputs, or on those that are given."""
+def attend(library, q, k, v, out=None, lse=None, suffix=""):
+    """attention_lse (of another layout or causality by its suffix) on fresh outputs, or on those that are given."""
     out = torch.empty(*q.shape, device="cuda") if out is None else out
     lse = torch.empty(q.shape[:3], device="cuda") if lse is None else lse
-    library.run("attention_lse", [q, k, v], [out, lse])
+    library.run(f"attention_lse{suffix}", [q, k, v], [out, lse])
     return out, lse
 
 
-def exact(q, k, v):
-    """Attention in FP64 and its log-sum-exp, head by head."""
+def exact(q, k, v, offset=None):
+    """Attention in FP64 and its log-sum-exp, head by head; query i sees keys up to i + offset."""
     out, lse = torch.empty(*q.shape, device="cuda"), torch.empty(q.shape[:3], device="cuda")
     group = q.shape[1] // k.shape[1]
     for b in range(q.shape[0]):
         for h in range(q.shape[1]):
             s = q[b, h].double() @ k[b, h // group].double().T * SCALE
+            if offset is not None:
+                s = s.masked_fill(torch.ones_like(s, dtype=torch.bool).triu(offset + 1), -torch.inf)
             lse[b, h] = s.logsumexp(-1)
-            out[b, h] = s.softmax(-1) @ v[b, h // group].double()
+            out[b, h] = s.softmax(-1).nan_to_num(0) @ v[b, h // group].double()
     return out, lse
 
 
@@ -162,6 +164,22 @@ def split_keys_give_the_whole(folder):
                     assert same(out, whole) or relative(out, whole) < 1e-6, where
                 assert relative(out, want) < 1.05 * relative(whole, want) + 1e-4, f"{where}: {relative(out, want)}"
                 assert (lse - whole_lse).abs().max() < 0.03, f"{where}: lse {(lse - whole_lse).abs().max()}"
+
+
+@test
+def split_keys_respect_causality(folder):
+    # Shards of which a query sees nothing, part or all; rows that see no key at all.
+    for queries, keys in ((1, 5000), (64, 5000), (200, 5000), (600, 33000), (300, 200), (4200, 4100)):
+        q, k, v = qkv(1, 2, queries, keys, key_heads=1)
+        for suffix, offset in (("_top_left", 0), ("_bottom_right", keys - queries)):
+            want, want_lse = exact(q, k, v, offset)
+            for split in ("split-2048", "split-8192"):
+                (whole, whole_lse), (out, lse) = (attend(folder[name], q, k, v, suffix=suffix) for name in ("safety", split))
+                where = f"{queries} queries, {keys} keys, {suffix}, {split}"
+                empty = want_lse == -torch.inf
+                assert torch.equal(lse == -torch.inf, empty) and bool((out[empty] == 0).all()), f"{where}: empty rows"
+                assert relative(out, want) < 1.05 * relative(whole, want) + 1e-4, f"{where}: {relative(out, want)}"
+                assert (lse - whole_lse)[~empty].abs().max() < 0.05, f"{where}: lse {(lse - whole_lse)[~empty].abs().max()}"
 
 
 @test
