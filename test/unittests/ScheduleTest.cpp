@@ -34,17 +34,18 @@ TEST(ScheduleChoices, DescribesEachField) {
 }
 
 TEST(SizeClass, FollowsKeysUnlessThereIsLittleWork) {
-  // 132 multiprocessors; tiles of 128 queries.
-  EXPECT_EQ(getSizeClass(1, 131, 128, 100000, "sm_90a"), SizeClass::Few);
-  EXPECT_EQ(getSizeClass(1, 132, 1, 2048, "sm_90a"), SizeClass::Short);
+  // 132 multiprocessors; tiles of 64 queries.
+  EXPECT_EQ(getSizeClass(1, 132, 64, 2048, "sm_90a"), SizeClass::Few);
+  EXPECT_EQ(getSizeClass(1, 132, 64, 2049, "sm_90a"), SizeClass::Decode);
+  EXPECT_EQ(getSizeClass(1, 132, 65, 2048, "sm_90a"), SizeClass::Short);
   EXPECT_EQ(getSizeClass(4, 16, 1024, 2049, "sm_90a"), SizeClass::Medium);
-  EXPECT_EQ(getSizeClass(1, 66, 256, 16385, "sm_90a"), SizeClass::Long);
+  EXPECT_EQ(getSizeClass(1, 66, 129, 16385, "sm_90a"), SizeClass::Long);
   EXPECT_EQ(getSizeClass(1, 16, 1024, ShapedType::kDynamic, "sm_90a"),
             SizeClass::Open);
   EXPECT_EQ(getSizeClass(ShapedType::kDynamic, 16, 1, 1, "sm_90a"),
             SizeClass::Open);
-  for (SizeClass sizes : {SizeClass::Few, SizeClass::Short, SizeClass::Medium,
-                          SizeClass::Long, SizeClass::Open})
+  for (SizeClass sizes : {SizeClass::Few, SizeClass::Decode, SizeClass::Short,
+                          SizeClass::Medium, SizeClass::Long, SizeClass::Open})
     EXPECT_EQ(parseSizeClass(getName(sizes)), sizes);
   EXPECT_EQ(parseSizeClass("huge"), std::nullopt);
 }

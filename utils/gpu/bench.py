@@ -68,31 +68,32 @@ def measure(folder, options):
         q, k, v = (torch.randn(batch, heads, tokens, DIM, device="cuda", generator=generator).bfloat16() for _ in range(3))
 
         def cudnn():
-            with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
-                return F.scaled_dot_product_attention(q, k, v)
+            return F.scaled_dot_product_attention(q, k, v)
 
         q *= options.query_factor
         # Against cuDNN's own result: what it is wrong by is a tenth of what 8 bits are.
-        want = cudnn().float()
+        with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+            want = cudnn().float()
+        base = None
 
         def row(name, call, result):
             ms, clock, power = sustained(call, warm, window)
             error = float((result.float() - want).norm() / want.norm())
             rate = 4 * batch * heads * tokens**2 * DIM / ms / 1e9
             rows.append(dict(shape=shape, kernel=name, ms=ms, tflops=rate, mhz=clock, watts=power, error=error))
-            print(f"{shape:14} {name:28} {ms:9.4f} {rate:8.0f} {rows[0]['ms'] / ms if rows[0]['shape'] == shape else base / ms:6.2f}x {clock:6.0f} {power:5.0f}  {error:.4f}", flush=True)
+            times = (base or ms) / ms
+            print(f"{shape:14} {name:28} {ms:9.4f} {rate:8.0f} {times:6.2f}x {clock:6.0f} {power:5.0f}  {error:.4f}", flush=True)
             return ms
 
-        base = row("cuDNN BF16", cudnn, want)
+        with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+            base = row("cuDNN BF16", cudnn, want)
         for scores in options.scores.split(","):
             packed = pack(Library(folder / f"{scores}.so"), scores, q, k, v)
             for name in names:
                 out = torch.zeros_like(q)
                 try:
-                    call = Library(folder / f"{name}-{scores}.so").bind("kernel", packed, [out])
-                    call()
-                    torch.cuda.synchronize()
-                    row(f"{name}, {scores}", call, out)
+                    library = Library(folder / f"{name}-{scores}.so")
+                    row(f"{name}, {scores}", library.bind("kernel", packed, [out]), out)
                 except RuntimeError as error:
                     print(f"{shape:14} {name}, {scores}: FAILED: {error}", flush=True)
                     if "CUDA error" in str(error):  # the context is lost

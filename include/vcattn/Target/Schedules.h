@@ -32,8 +32,10 @@ inline constexpr int64_t kMeanStages = 2;
 
 /// How much work an attention is, as far as it matters for its schedule.
 enum class SizeClass {
-  /// Less than one tile of 128 queries per multiprocessor, whatever the keys.
+  /// At most one tile of 64 queries per multiprocessor, with up to 2,048 keys,
+  /// or with more, which are then cut into shards.
   Few,
+  Decode,
   /// Up to 2,048 keys, up to 16,384, and more.
   Short,
   Medium,
@@ -53,6 +55,11 @@ SizeClass getSizeClass(int64_t batch, int64_t heads, int64_t queries,
 /// project has no kernel for them there.
 ScheduleAttr getDefaultSchedule(TargetAttr target, int64_t headDim,
                                 int64_t valueDim);
+
+/// Fields, as ScheduleChoices reads them, in which a schedule is better than the
+/// default one for attention of these sizes that sees all keys.
+llvm::StringRef getChoicesBySize(SizeClass sizes, int64_t headDim,
+                                 int64_t valueDim);
 
 /// Registers per thread of each of so many consumers, beside a producer.
 int64_t getConsumerRegisters(int64_t consumers);

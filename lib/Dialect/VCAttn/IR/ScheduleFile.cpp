@@ -94,7 +94,7 @@ static bool fromJSON(const json::Value &value, SizeClass &sizes,
   std::optional<SizeClass> known =
       text ? parseSizeClass(*text) : std::optional<SizeClass>();
   if (!known) {
-    path.report("expected few, short, medium, long or open");
+    path.report("expected few, decode, short, medium, long or open");
     return false;
   }
   sizes = *known;

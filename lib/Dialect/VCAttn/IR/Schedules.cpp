@@ -18,8 +18,8 @@ using namespace vcattn;
 // Sizes
 //===----------------------------------------------------------------------===//
 
-static constexpr llvm::StringLiteral kSizeClasses[] = {"few", "short", "medium",
-                                                       "long", "open"};
+static constexpr llvm::StringLiteral kSizeClasses[] = {
+    "few", "decode", "short", "medium", "long", "open"};
 
 llvm::StringRef vcattn::getName(SizeClass sizes) {
   return kSizeClasses[static_cast<unsigned>(sizes)];
@@ -38,11 +38,35 @@ SizeClass vcattn::getSizeClass(int64_t batch, int64_t heads, int64_t queries,
   int64_t sizes[] = {batch, heads, queries, keys};
   if (!info || ShapedType::isDynamicShape(sizes))
     return SizeClass::Open;
-  if (batch * heads * llvm::divideCeil(queries, 128) < info->multiprocessors)
-    return SizeClass::Few;
+  if (batch * heads * llvm::divideCeil(queries, 64) <= info->multiprocessors)
+    return keys <= 2048 ? SizeClass::Few : SizeClass::Decode;
   if (keys <= 2048)
     return SizeClass::Short;
   return keys <= 16384 ? SizeClass::Medium : SizeClass::Long;
+}
+
+namespace {
+struct ChoicesBySize {
+  SizeClass sizes;
+  int64_t headDim, valueDim;
+  llvm::StringLiteral choices;
+};
+} // namespace
+
+/// What was measured to win over the default schedules (docs/Benchmarks.md).
+/// None changes a result's bits.
+static constexpr ChoicesBySize kChoicesBySize[] = {
+    // Twice as many blocks, each with one consumer.
+    {SizeClass::Few, 128, 128, "tile_q=64"},
+};
+
+llvm::StringRef vcattn::getChoicesBySize(SizeClass sizes, int64_t headDim,
+                                         int64_t valueDim) {
+  for (const ChoicesBySize &row : kChoicesBySize)
+    if (row.sizes == sizes && row.headDim == headDim &&
+        row.valueDim == valueDim)
+      return row.choices;
+  return "";
 }
 
 //===----------------------------------------------------------------------===//

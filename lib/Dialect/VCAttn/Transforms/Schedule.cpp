@@ -28,6 +28,12 @@ static int64_t getChannels(Value value) {
   return cast<ShapedType>(value.getType()).getDimSize(kChannelDim);
 }
 
+/// Whether there is neither a mask nor a limit.
+static bool seesAllKeys(QuantizedAttentionOp op) {
+  return op.getCausal() == Causality::None && !op.getWindow() &&
+         !op.getMask() && !op.getLengths() && !op.getBlockMask();
+}
+
 static std::string printSize(int64_t size) {
   return ShapedType::isDynamic(size) ? "?" : std::to_string(size);
 }
@@ -79,11 +85,15 @@ private:
              << chip << " with head dimension " << printSize(headDim)
              << " and value dimension " << printSize(valueDim);
     auto report = [&] { return op.emitError(); };
+    ScheduleKey key = ScheduleKey::of(op, chip);
     if (op.getSchedule())
       base = *op.getSchedule();
-    else if (const TunedSchedule *known =
-                 tuned.lookup(ScheduleKey::of(op, chip)))
+    else if (const TunedSchedule *known = tuned.lookup(key))
       base = known->choices.apply(report, base);
+    else if (seesAllKeys(op))
+      base = llvm::cantFail(ScheduleChoices::parse(getChoicesBySize(
+                                key.sizes, key.headDim, key.valueDim)))
+                 .apply(report, base);
     ScheduleAttr attr = base ? chosen.apply(report, base) : base;
     if (!attr ||
         failed(verifySchedule(op, targetAttr, attr, headDim, valueDim)))

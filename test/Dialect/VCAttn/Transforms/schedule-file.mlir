@@ -22,7 +22,7 @@
 // TRUNCATED: error: schedule file {{.*}}truncated.json:4:0: Expected : after object key
 // VERSION: error: schedule file {{.*}}version.json: version 2, where this program knows 1
 // TYPE: error: schedule file {{.*}}type.json: expected integer at schedules.schedules[0].head_dim
-// SIZES: error: schedule file {{.*}}sizes.json: expected few, short, medium, long or open at schedules.schedules[0].sizes
+// SIZES: error: schedule file {{.*}}sizes.json: expected few, decode, short, medium, long or open at schedules.schedules[0].sizes
 // FIELD: error: schedule file {{.*}}field.json: no such field, or no such value of it at schedules.schedules[0].schedule.stages
 // ROOM: codes.mlir:2:8: error: 'vcattn.quantized_attention' op schedule needs {{[0-9]+}} bytes of shared memory, sm_90a has 232448
 

@@ -16,9 +16,33 @@
 // ONE-LABEL: func @codes
 // ONE: tile_q = 64, tile_k = 128, stages = 4, consumers = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, promotion = 16>
 // REPORT: schedule.mlir:[[@LINE+3]]:8: remark: schedule: tile_q=128,tile_k=128,stages=4,consumers=2,producer_registers=24,consumer_registers=240,ping_pong=true,promotion=16
-func.func @codes(%q: tensor<1x1x8x128xi8>, %qs: tensor<1x1x8xf32>, %k: tensor<1x1x8x128xi8>, %ks: tensor<1x1x1x4xf32>,
+func.func @codes(%q: tensor<1x1x?x128xi8>, %qs: tensor<1x1x?xf32>, %k: tensor<1x1x8x128xi8>, %ks: tensor<1x1x1x4xf32>,
+                 %v: tensor<1x1x8x128xf8E4M3FN>, %vs: tensor<1x1x128xf32>) -> tensor<1x1x?x128xf32> {
+  %o = vcattn.quantized_attention %q scale %qs, %k scale %ks, %v scale %vs {cast = #vcattn.cast<expcast>, scale = 1.0 : f64}
+      : (tensor<1x1x?x128xi8>, tensor<1x1x?xf32>, tensor<1x1x8x128xi8>, tensor<1x1x1x4xf32>,
+         tensor<1x1x8x128xf8E4M3FN>, tensor<1x1x128xf32>) -> tensor<1x1x?x128xf32>
+  return %o : tensor<1x1x?x128xf32>
+}
+
+// Few queries, as their types tell: a tile of 64, unless that is chosen.
+// CHECK-LABEL: func @few
+// CHECK: tile_q = 64, tile_k = 128, stages = 4, consumers = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, promotion = 16>
+// ONE-LABEL: func @few
+// ONE: tile_q = 64,
+func.func @few(%q: tensor<1x1x8x128xi8>, %qs: tensor<1x1x8xf32>, %k: tensor<1x1x8x128xi8>, %ks: tensor<1x1x1x4xf32>,
                  %v: tensor<1x1x8x128xf8E4M3FN>, %vs: tensor<1x1x128xf32>) -> tensor<1x1x8x128xf32> {
   %o = vcattn.quantized_attention %q scale %qs, %k scale %ks, %v scale %vs {cast = #vcattn.cast<expcast>, scale = 1.0 : f64}
+      : (tensor<1x1x8x128xi8>, tensor<1x1x8xf32>, tensor<1x1x8x128xi8>, tensor<1x1x1x4xf32>,
+         tensor<1x1x8x128xf8E4M3FN>, tensor<1x1x128xf32>) -> tensor<1x1x8x128xf32>
+  return %o : tensor<1x1x8x128xf32>
+}
+
+// Only where all keys are seen.
+// CHECK-LABEL: func @causal
+// CHECK: tile_q = 128, tile_k = 128, stages = 4,
+func.func @causal(%q: tensor<1x1x8x128xi8>, %qs: tensor<1x1x8xf32>, %k: tensor<1x1x8x128xi8>, %ks: tensor<1x1x1x4xf32>,
+                 %v: tensor<1x1x8x128xf8E4M3FN>, %vs: tensor<1x1x128xf32>) -> tensor<1x1x8x128xf32> {
+  %o = vcattn.quantized_attention %q scale %qs, %k scale %ks, %v scale %vs {cast = #vcattn.cast<expcast>, causal = #vcattn.causality<top_left>, scale = 1.0 : f64}
       : (tensor<1x1x8x128xi8>, tensor<1x1x8xf32>, tensor<1x1x8x128xi8>, tensor<1x1x1x4xf32>,
          tensor<1x1x8x128xf8E4M3FN>, tensor<1x1x128xf32>) -> tensor<1x1x8x128xf32>
   return %o : tensor<1x1x8x128xf32>

@@ -247,8 +247,8 @@ def Schedule : Pass<"vcattn-schedule"> {
   let description = [{
     Sets `target` and `schedule`: the one that an attention has already, or else
     the one that `file` has for its target, head dimensions, formats, causality
-    and sizes, or else the target's default one; each with the fields that
-    `choices` names replaced.
+    and sizes, or else the target's default one for its head dimensions and
+    sizes; each with the fields that `choices` names replaced.
     `choices` is a list of `field=value` with the names that
     `#vcattn.schedule` prints, for example `stages=3,ping_pong=false`; choosing
     `tile_q` alone also brings `consumers`, their registers and `ping_pong`. A
