@@ -28,6 +28,9 @@ static Error makeError(const llvm::Twine &text) {
   return llvm::createStringError(text);
 }
 
+/// vcattn_last_error of the first library that was loaded.
+static const char *(*lastError)() = nullptr;
+
 llvm::Expected<CompiledFunction> CompiledFunction::load(StringRef bytes,
                                                         StringRef name) {
   llvm::SmallString<128> path;
@@ -51,9 +54,11 @@ llvm::Expected<CompiledFunction> CompiledFunction::load(StringRef bytes,
   result.function = library.getAddressOfSymbol(result.name.c_str());
   result.workspaceSize =
       library.getAddressOfSymbol((name + "_workspace_size").str().c_str());
-  result.lastError = reinterpret_cast<const char *(*)()>(
-      library.getAddressOfSymbol("vcattn_last_error"));
-  if (!result.function || !result.workspaceSize || !result.lastError)
+  // Each library has the runtime, but the first one's serves all of them.
+  if (!lastError)
+    lastError = reinterpret_cast<const char *(*)()>(
+        library.getAddressOfSymbol("vcattn_last_error"));
+  if (!result.function || !result.workspaceSize || !lastError)
     return makeError("the compiled library lacks @" + name);
   return result;
 }

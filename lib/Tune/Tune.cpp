@@ -330,7 +330,7 @@ LogicalResult vcattn::tune(ModuleOp module, const TuneOptions &options,
     if (failed(timings))
       return failure();
     double base = timings->front().milliseconds;
-    llvm::stable_sort(*timings, [](const Timing &a, const Timing &b) {
+    llvm::sort(*timings, [](const Timing &a, const Timing &b) {
       return a.milliseconds < b.milliseconds;
     });
     printTable(x, *timings, base, table);

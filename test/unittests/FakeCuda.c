@@ -25,6 +25,7 @@ __attribute__((constructor)) static void read_environment(void) {
   const char *capability = getenv("FAKE_CUDA_CAPABILITY");
   fake.devices = devices ? atoi(devices) : 0;
   fake.capability = capability ? atoi(capability) : 0;
+  fake.failing_kernel = getenv("FAKE_CUDA_FAILING_KERNEL");
 }
 
 int cuInit(unsigned flags) { return flags == 0 && fake.devices ? 0 : 100; }
@@ -137,6 +138,8 @@ int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
   fake.stream = stream;
   if (parameters)
     memcpy(&fake.first_parameter, parameters[0], sizeof(int64_t));
+  if (fake.failing_kernel && strcmp(fake.kernel, fake.failing_kernel) == 0)
+    return 719;
   return fake.launch_result;
 }
 int cuMemcpyDtoDAsync_v2(uint64_t target, uint64_t source, size_t bytes,

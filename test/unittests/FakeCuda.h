@@ -18,6 +18,7 @@ typedef struct fake_cuda {
   int devices;
   void *current_context;
   int load_result, launch_result, encode_result;
+  const char *failing_kernel; /* null: none */
   const char *load_log;
   /* Notes. */
   int pushes, pops, retains, loads, lookups, launches, copies, attributes;

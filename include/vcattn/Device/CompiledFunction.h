@@ -37,7 +37,6 @@ public:
 private:
   std::string name;
   void *function = nullptr, *workspaceSize = nullptr;
-  const char *(*lastError)() = nullptr;
 };
 
 } // namespace vcattn
