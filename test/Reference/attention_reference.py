@@ -16,7 +16,6 @@ from method_reference import BLOCK, as_layout, heads_first, scale_per_token
 from number_formats import F32, ROUND, e4m3_decode, e4m3_encode, f16_bits, fma32
 
 TOP_CODE = F32(119.65)  # 8 * 8 + 56 - 0.35: code of a score equal to the row's reference maximum
-TOP_LOG = F32(55.65)  # 56 - 0.35: with it, a score equal to the reference maximum has the value 2^8
 MAX_CODE = 126  # largest finite E4M3 code, 448
 TIE_ABOVE_MAX = F32(464)  # what E4M3 would round to 448, ties to even, without saturation
 S8_BIAS = F32(12582912)  # 1.5 * 2^23, from which an integer score's accumulator starts
@@ -191,9 +190,9 @@ class _Rows:
         self.codes, self.raised = [], []
 
     def cast_tile(self, scores, bias, a, keep, added, cast):
-        make = _expcast if cast == "expcast" else _exact_cast
+        level, make = (self._code_units, _expcast) if cast == "expcast" else (self._octaves, _exact_cast)
         with np.errstate(invalid="ignore", over="ignore"):
-            codes, over = make(self._code_units(scores, bias, a, added))
+            codes, over = make(level(scores, bias, a, added))
             raised = (keep & over).any(-1)
             if raised.any():
                 t = (scores - bias) * (a * F32(2.0**24))
@@ -203,7 +202,7 @@ class _Rows:
                 factor = np.exp2(((self.m - new) * F32(0.125)).astype(np.float64)).astype(F32)
                 factor = np.where(raised, np.where(self.m == -np.inf, F32(0), factor), F32(1))
                 self.l, self.acc, self.m = self.l * factor, self.acc * factor[..., None], new
-                again, _ = make(self._code_units(scores, bias, a, added))
+                again, _ = make(level(scores, bias, a, added))
                 codes = np.where(raised[..., None], again, codes)
         codes = np.where(keep, codes, 0).astype(np.uint8)
         self.codes.append(codes)
@@ -216,6 +215,12 @@ class _Rows:
         y = fma32(scores, a, b)
         y = y if added is None else y + added * SUBNORMAL
         return y * F32(2.0**24)
+
+    def _octaves(self, scores, bias, a, added):
+        """The logarithm of the probability, 8 at the maximum."""
+        a = a * F32(2.0**21)
+        x = fma32(scores, a, fma32(-bias, a, ((F32(64) - self.m) * F32(0.125))[..., None]))
+        return x if added is None else x + added * F32(0.125)
 
     def add_tile(self, p, value, means):
         # Exact in float64 (units of 2^-9, below 2^16), then one rounding.
@@ -263,7 +268,7 @@ def _expcast(x):
 
 def _exact_cast(x):
     """The exponential in FP32 and one rounding to E4M3, against the same maximum."""
-    value = np.exp2(((x - TOP_LOG) * F32(0.125)).astype(np.float64)).astype(F32)
+    value = np.exp2(x.astype(np.float64)).astype(F32)
     return e4m3_encode(value), np.isnan(value) | (value > TIE_ABOVE_MAX)
 
 

@@ -92,7 +92,8 @@ struct ConvertVCAttnKernelToNVVM
     populateCopyPatterns(converter, patterns);
     populateMmaPatterns(converter, patterns);
     populateMaskPatterns(converter, patterns);
-    populateSoftmaxPatterns(converter, patterns);
+    populateRowPatterns(converter, patterns);
+    populateCastPatterns(converter, patterns);
     populateAccumulatorPatterns(converter, patterns);
     populateEpiloguePatterns(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<gpu::GPUFuncOp>(patterns,

@@ -67,8 +67,11 @@ LLVM::LLVMStructType vcattn::getRegisters(FragmentType type) {
     return repeat(kThreadRows, f32);
   case FragmentRole::Keep: // a row's columns, one bit each
     return repeat(kThreadRows, i32);
-  case FragmentRole::Codes: // two per register
-  case FragmentRole::RowSums:
+  case FragmentRole::Levels:
+    if (type.getElementType().isF32())
+      return repeat(perThread, f32);
+    return repeat(perThread / 2, i32);
+  case FragmentRole::RowSums: // two per register
     return repeat(perThread / 2, i32);
   case FragmentRole::Probabilities: // four per register
     return repeat(perThread / 4, i32);

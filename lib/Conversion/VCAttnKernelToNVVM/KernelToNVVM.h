@@ -138,8 +138,10 @@ void populateMmaPatterns(const mlir::TypeConverter &converter,
                          mlir::RewritePatternSet &patterns);
 void populateMaskPatterns(const mlir::TypeConverter &converter,
                           mlir::RewritePatternSet &patterns);
-void populateSoftmaxPatterns(const mlir::TypeConverter &converter,
-                             mlir::RewritePatternSet &patterns);
+void populateRowPatterns(const mlir::TypeConverter &converter,
+                         mlir::RewritePatternSet &patterns);
+void populateCastPatterns(const mlir::TypeConverter &converter,
+                          mlir::RewritePatternSet &patterns);
 void populateAccumulatorPatterns(const mlir::TypeConverter &converter,
                                  mlir::RewritePatternSet &patterns);
 void populateEpiloguePatterns(const mlir::TypeConverter &converter,

@@ -181,7 +181,7 @@ std::pair<Value, Value> vcattn::produceLimited(TileBuilder &b,
 
 void ConsumerBuilder::limit(TileBuilder &b, Scores &x) {
   int64_t tileK = config.schedule.getTileK();
-  auto type = FragmentType::get(b.getContext(), codesType.getShape(),
+  auto type = FragmentType::get(b.getContext(), levelsType.getShape(),
                                 b.getI1Type(), FragmentRole::Keep);
   Value key = b.mul(x.tile, b.i32(tileK));
   x.keep =
@@ -191,7 +191,7 @@ void ConsumerBuilder::limit(TileBuilder &b, Scores &x) {
     return;
   FragmentType added;
   if (isa<FloatType>(config.limits.mask.getElementType()))
-    added = FragmentType::get(b.getContext(), codesType.getShape(),
+    added = FragmentType::get(b.getContext(), levelsType.getShape(),
                               b.getF32Type(), FragmentRole::Added);
   auto mask =
       LoadMaskOp::create(b, type, added, x.keep, context.arguments.mask,

@@ -32,7 +32,8 @@ ConsumerBuilder::ConsumerBuilder(TileBuilder &b, const KernelContext &context,
   Type f32 = b.getF32Type();
   Type score = config.code.isInteger(8) ? Type(b.getI32Type()) : f32;
   scoresType = fragment({rows, keys}, score, FragmentRole::Scores);
-  codesType = fragment({rows, keys}, b.getI16Type(), FragmentRole::Codes);
+  Type level = config.cast == SoftmaxCast::ExpCast ? Type(b.getI16Type()) : f32;
+  levelsType = fragment({rows, keys}, level, FragmentRole::Levels);
   probabilitiesType = fragment({rows, keys}, b.getType<Float8E4M3FNType>(),
                                FragmentRole::Probabilities);
   accumulatorType = fragment({rows, config.valueDim + kRowSumColumns}, f32,
@@ -99,14 +100,17 @@ Value ConsumerBuilder::settle(TileBuilder &b, Value running,
 // Softmax
 //===----------------------------------------------------------------------===//
 
-ExpCastOp ConsumerBuilder::expcast(TileBuilder &b, const Scores &x,
-                                   Value maximum, bool saturate) {
-  return ExpCastOp::create(b, codesType, b.getI1Type(), x.scores, x.multipliers,
-                           maximum, x.valid, x.keep, x.added, saturate);
+CastScoresOp ConsumerBuilder::castScores(TileBuilder &b, const Scores &x,
+                                         Value maximum, bool saturate) {
+  return CastScoresOp::create(b, levelsType, b.getI1Type(), x.scores,
+                              x.multipliers, maximum, x.valid, x.keep, x.added,
+                              config.cast, saturate);
 }
 
-Value ConsumerBuilder::pack(TileBuilder &b, Value codes) {
-  return PackProbabilitiesOp::create(b, probabilitiesType, codes);
+RowState ConsumerBuilder::pack(TileBuilder &b, RowState state) {
+  state.probabilities =
+      PackProbabilitiesOp::create(b, probabilitiesType, state.probabilities);
+  return state;
 }
 
 Value ConsumerBuilder::loadMultipliers(TileBuilder &b, Value tile) {
@@ -115,44 +119,30 @@ Value ConsumerBuilder::loadMultipliers(TileBuilder &b, Value tile) {
       item.keyHead, b.toIndex(getKeyTile(b, item, tile)));
 }
 
-Value ConsumerBuilder::raise(TileBuilder &b, const Scores &x, Value &maximum,
-                             Value &codes) {
+Value ConsumerBuilder::raise(TileBuilder &b, const Scores &x, RowState &state) {
   // What a mask adds is too much to keep: it is read again.
   Scores again = x;
   if (x.added)
     limit(b, again);
-  auto raised =
-      RaiseMaximumOp::create(b, rowsType, rowsType, x.scores, x.multipliers,
-                             maximum, codes, x.valid, again.keep, again.added);
-  maximum = raised.getNewMaximum();
-  codes = expcast(b, again, maximum, /*saturate=*/true).getCodes();
+  auto raised = RaiseMaximumOp::create(b, rowsType, rowsType, x.scores,
+                                       x.multipliers, state.maximum, x.valid,
+                                       again.keep, again.added, config.cast);
+  state.maximum = raised.getNewMaximum();
+  // Levels, until they are packed.
+  state.probabilities =
+      castScores(b, again, state.maximum, /*saturate=*/true).getLevels();
   return raised.getFactor();
 }
 
 RowState ConsumerBuilder::raiseIfNeeded(TileBuilder &b, const Scores &x,
-                                        RowState state, ExpCastOp cast) {
-  auto raised = scf::IfOp::create(
-      b, cast.getOverflow(),
-      [&](OpBuilder &nested, Location loc) {
-        TileBuilder b(loc, nested);
-        Value maximum = state.maximum, codes = cast.getCodes();
-        Value factor = raise(b, x, maximum, codes);
-        auto rescale = [&](Value value) -> Value {
-          return RescaleOp::create(b, value, factor);
-        };
-        scf::YieldOp::create(b, ValueRange{rescale(state.accumulator), codes,
-                                           maximum, rescale(state.sum),
-                                           rescale(state.promoted)});
-      },
-      [&](OpBuilder &nested, Location loc) {
-        scf::YieldOp::create(nested, loc,
-                             ValueRange{state.accumulator, cast.getCodes(),
-                                        state.maximum, state.sum,
-                                        state.promoted});
-      });
-  RowState result = RowState::get(raised.getResults());
-  result.probabilities = pack(b, result.probabilities);
-  return result;
+                                        RowState state, Value overflow) {
+  state = runIf(b, overflow, state, [&](TileBuilder &b, RowState state) {
+    Value factor = raise(b, x, state);
+    for (Value *value : {&state.accumulator, &state.sum, &state.promoted})
+      *value = RescaleOp::create(b, *value, factor);
+    return state;
+  });
+  return pack(b, state);
 }
 
 //===----------------------------------------------------------------------===//
@@ -177,10 +167,8 @@ RowState ConsumerBuilder::first(TileBuilder &b, Value tile) {
   state.sum = fill(b, rowsType, 0);
   state.promoted = fill(b, rowsType, 1);
   // Against a maximum of -inf every row overflows.
-  Value codes = expcast(b, x, state.maximum).getCodes();
-  raise(b, x, state.maximum, codes);
-  state.probabilities = pack(b, codes);
-  return state;
+  raise(b, x, state);
+  return pack(b, state);
 }
 
 RowState ConsumerBuilder::step(TileBuilder &b, RowState state, Value tile,
@@ -205,7 +193,8 @@ RowState ConsumerBuilder::step(TileBuilder &b, RowState state, Value tile,
   x.scores = settle(b, scores, 1);
   ReleaseOp::create(b, p.keys, use(b, tile), Value());
   // The cast runs under the values' product.
-  ExpCastOp cast = expcast(b, x, state.maximum);
+  CastScoresOp cast = castScores(b, x, state.maximum);
+  state.probabilities = cast.getLevels();
   state.accumulator = settle(b, accumulator, 0);
   ReleaseOp::create(b, p.values, use(b, before), Value());
   if (options.sums) {
@@ -214,5 +203,5 @@ RowState ConsumerBuilder::step(TileBuilder &b, RowState state, Value tile,
       isReleased = arith::AndIOp::create(b, isReleased, options.isRestored);
     ReleaseOp::create(b, p.means, meanUse(b, options.group), isReleased);
   }
-  return raiseIfNeeded(b, x, state, cast);
+  return raiseIfNeeded(b, x, state, cast.getOverflow());
 }

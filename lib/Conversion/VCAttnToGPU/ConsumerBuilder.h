@@ -97,17 +97,17 @@ private:
 
   // Softmax.
   mlir::Value loadMultipliers(TileBuilder &b, mlir::Value tile);
-  ExpCastOp expcast(TileBuilder &b, const Scores &x, mlir::Value maximum,
-                    bool saturate = false);
-  /// Raises the maxima of rows whose codes overflow and casts again; returns
-  /// the factor of what was accumulated so far.
-  mlir::Value raise(TileBuilder &b, const Scores &x, mlir::Value &maximum,
-                    mlir::Value &codes);
+  CastScoresOp castScores(TileBuilder &b, const Scores &x, mlir::Value maximum,
+                          bool saturate = false);
+  /// Makes probabilities of the levels that `state` has in their place.
+  RowState pack(TileBuilder &b, RowState state);
+  /// Raises the maxima of rows that overflow and casts again; returns the
+  /// factor of what was accumulated so far.
+  mlir::Value raise(TileBuilder &b, const Scores &x, RowState &state);
   /// The same with everything that `state` has, if any row of the warp needs
-  /// it; the codes become the state's probabilities.
+  /// it.
   RowState raiseIfNeeded(TileBuilder &b, const Scores &x, RowState state,
-                         ExpCastOp cast);
-  mlir::Value pack(TileBuilder &b, mlir::Value codes);
+                         mlir::Value overflow);
 
   // Steps.
   /// The first tile, before any values can be multiplied.
@@ -161,7 +161,7 @@ private:
   const KernelConfig &config;
   const KernelPipelines &p;
   mlir::Value consumer, totals;
-  FragmentType scoresType, codesType, probabilitiesType, accumulatorType,
+  FragmentType scoresType, levelsType, probabilitiesType, accumulatorType,
       rowsType, multipliersType, rowSumsType;
 
   // Of the current work item.

@@ -35,9 +35,6 @@ static LogicalResult checkSupport(PackedAttentionOp op) {
   const TargetInfo *target = lookupTarget(op.getTarget().getChip());
   if (target->matrixUnit != MatrixUnit::Wgmma)
     return op.emitOpError("has no kernel for ") << target->chip;
-  if (op.getCast() != SoftmaxCast::ExpCast)
-    return op.emitOpError("has no kernel with the softmax cast '")
-           << stringifySoftmaxCast(op.getCast()) << "'";
   int64_t headDim = typeOf(op.getQuery()).getDimSize(kChannelDim);
   int64_t valueDim = typeOf(op.getOuts()[0]).getShape().back();
   if (headDim != 128 || valueDim != 128)

@@ -25,9 +25,9 @@
 using namespace mlir;
 using namespace vcattn;
 
-/// Code of a score equal to the reference maximum, and the same over E4M3's
-/// exponent bias: where an exponential is 1.
-static constexpr double kTopCode = 119.65f, kTopLog = 55.65f;
+/// Code of a score equal to the reference maximum, and the logarithm of its
+/// probability.
+static constexpr double kTopCode = 119.65f, kTopOctave = 8.0;
 static constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
 /// Code units per natural unit.
 static constexpr double kCodeUnits = 8.0 * kLog2E;
@@ -65,8 +65,7 @@ private:
   Vectors sumRow(CastRow &result);
 
   Value rowScale();
-  Vectors codeUnits(ArrayRef<Value> scores, Value a, Value maximum);
-  Vectors castValues(ArrayRef<Value> units);
+  Vectors levels(ArrayRef<Value> scores, Value a, Value maximum);
   Value probability(Value cast);
 
   LoopBuilder &b;
@@ -199,32 +198,27 @@ Value RowSoftmax::rowScale() {
   return b.mulF(splat(a), scales);
 }
 
-/// The codes before they are rounded.
-SmallVector<Value> RowSoftmax::codeUnits(ArrayRef<Value> scores, Value a,
-                                         Value maximum) {
-  Value offset = b.mulF(b.subF(b.floatConstant(f32, kTopCode), maximum),
-                        b.floatConstant(f32, kStep));
+/// What is rounded to E4M3 and compared with the largest code: code units
+/// themselves, or exponentials.
+SmallVector<Value> RowSoftmax::levels(ArrayRef<Value> scores, Value a,
+                                      Value maximum) {
+  bool isExpCast = p.cast == SoftmaxCast::ExpCast;
+  // ExpCast's fma yields an f16 subnormal, the exact cast's an exponent.
+  double unit = isExpCast ? kStep : 0.125;
+  double top = isExpCast ? kTopCode : 8.0 * kTopOctave;
+  if (!isExpCast)
+    a = b.mulF(a, constant(kSteps / 8.0));
+  Value offset = b.mulF(b.subF(b.floatConstant(f32, top), maximum),
+                        b.floatConstant(f32, unit));
   Value bias = constant(p.hasIntegerScores() ? -kIntegerBias : -0.0);
   Value origin = b.fma(bias, a, splat(offset));
   Vectors result;
   for (auto [j, score] : llvm::enumerate(scores)) {
-    Value y = b.fma(score, a, origin);
+    Value x = b.fma(score, a, origin);
     if (added[j])
-      y = b.addF(y, b.mulF(added[j], constant(kStep)));
-    result.push_back(b.mulF(y, constant(kSteps)));
+      x = b.addF(x, b.mulF(added[j], constant(unit)));
+    result.push_back(isExpCast ? b.mulF(x, constant(kSteps)) : b.exp2F32(x));
   }
-  return result;
-}
-
-/// What is compared with the largest code: the units themselves, or their
-/// exponentials.
-SmallVector<Value> RowSoftmax::castValues(ArrayRef<Value> units) {
-  if (p.cast == SoftmaxCast::ExpCast)
-    return Vectors(units);
-  Vectors result;
-  for (Value x : units)
-    result.push_back(
-        b.exp2F32(b.mulF(b.subF(x, constant(kTopLog)), constant(0.125))));
   return result;
 }
 
@@ -257,7 +251,7 @@ CastRow RowSoftmax::cast(ArrayRef<Value> rawScores, Value maximum) {
     for (Value &score : scores)
       score = b.addF(score, constant(kIntegerBias));
   Value a = rowScale();
-  Vectors values = castValues(codeUnits(scores, a, maximum));
+  Vectors values = levels(scores, a, maximum);
 
   // NaN counts as too large.
   Value tie = constant(p.cast == SoftmaxCast::ExpCast ? kCodeTie : kValueTie);
@@ -288,7 +282,7 @@ CastRow RowSoftmax::cast(ArrayRef<Value> rawScores, Value maximum) {
     Value factor =
         b.select(isFirst, b.floatConstant(f32, 0.0), b.exp2F32(step));
     SmallVector<Value> results{raised, factor};
-    results.append(castValues(codeUnits(scores, a, raised)));
+    results.append(levels(scores, a, raised));
     return results;
   };
   auto keep = [&]() -> SmallVector<Value> {

@@ -130,7 +130,7 @@ gpu.module @m {
 !rows = !vcattn.fragment<64xf32, rows>
 !scores = !vcattn.fragment<64x128xf32, scores>
 !multipliers = !vcattn.fragment<64x4xf32, multipliers>
-!codes = !vcattn.fragment<64x128xi16, codes>
+!levels = !vcattn.fragment<64x128xi16, levels>
 
 // One fma per score, one conversion and one maximum per two, one vote.
 // CHECK-LABEL: gpu.func @softmax
@@ -154,12 +154,12 @@ gpu.module @m {
     %max = vcattn.fill 0.0 : !rows
     %rows = vcattn.load_rows %memory[%i, %i, %i] times %f : memref<?x?x?xf32> -> !rows
     %a = vcattn.load_multipliers %rows, %key_scales[%i, %i, %i] : !rows, memref<?x?x?x4xf32> -> !multipliers
-    %codes, %overflow = vcattn.expcast %s, %a, %max : !scores, !multipliers, !rows -> !codes
+    %levels, %overflow = vcattn.cast_scores <expcast> %s, %a, %max : !scores, !multipliers, !rows -> !levels
     scf.if %overflow {
-      %max1, %factor = vcattn.raise_maximum %s, %a, %max, %codes : !scores, !multipliers, !rows, !codes
+      %max1, %factor = vcattn.raise_maximum <expcast> %s, %a, %max : !scores, !multipliers, !rows
     }
-    %masked, %unused = vcattn.expcast %s, %a, %max valid %n saturate : !scores, !multipliers, !rows -> !codes
-    %p = vcattn.pack_probabilities %masked : !codes -> !vcattn.fragment<64x128xf8E4M3FN, probabilities>
+    %masked, %unused = vcattn.cast_scores <expcast> %s, %a, %max valid %n saturate : !scores, !multipliers, !rows -> !levels
+    %p = vcattn.pack_probabilities %masked : !levels -> !vcattn.fragment<64x128xf8E4M3FN, probabilities>
     gpu.return
   }
 }
@@ -243,7 +243,7 @@ gpu.module @m {
 !rows = !vcattn.fragment<64xf32, rows>
 !scores = !vcattn.fragment<64x128xi32, scores>
 !multipliers = !vcattn.fragment<64x4xf32, multipliers>
-!codes = !vcattn.fragment<64x128xi16, codes>
+!levels = !vcattn.fragment<64x128xi16, levels>
 
 // A word per row: the columns below each limit, no comparison per key.
 // CHECK-LABEL: gpu.func @keep_keys
@@ -272,10 +272,10 @@ gpu.module @m {
     %keep = vcattn.keep_keys rows %n diagonal %n keys %n to %n left 5 right 7 : !keep
     %bool = vcattn.load_mask %keep, %bits[%i, %i, %i, %i] : !keep, memref<?x?x?x?xi1, strided<[?, ?, ?, ?], offset: ?>>
     %kept, %added = vcattn.load_mask %bool, %floats[%i, %i, %i, %i] : !keep, memref<?x?x?x?xf16> -> !vcattn.fragment<64x128xf32, added>
-    %codes, %overflow = vcattn.expcast %s, %a, %max keep %kept : !keep added %added : !vcattn.fragment<64x128xf32, added>
-        : !scores, !multipliers, !rows -> !codes
-    %new, %factor = vcattn.raise_maximum %s, %a, %max, %codes keep %kept : !keep added %added : !vcattn.fragment<64x128xf32, added>
-        : !scores, !multipliers, !rows, !codes
+    %levels, %overflow = vcattn.cast_scores <expcast> %s, %a, %max keep %kept : !keep added %added : !vcattn.fragment<64x128xf32, added>
+        : !scores, !multipliers, !rows -> !levels
+    %new, %factor = vcattn.raise_maximum <expcast> %s, %a, %max keep %kept : !keep added %added : !vcattn.fragment<64x128xf32, added>
+        : !scores, !multipliers, !rows
     gpu.return
   }
 }

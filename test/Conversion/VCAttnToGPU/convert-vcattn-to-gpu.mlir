@@ -92,9 +92,8 @@ func.func @tokens_first(%q: memref<1x300x4x128xf8E4M3FN>, %qs: memref<1x4x300xf3
 // KERNEL: } consumers 2 registers 240 {
 // KERNEL: scf.for
 // The first tile is masked and always raises the maximum.
-// KERNEL: vcattn.expcast {{.*}} valid
-// KERNEL: vcattn.raise_maximum {{.*}} valid
-// KERNEL: vcattn.expcast {{.*}} valid {{.*}} saturate
+// KERNEL: vcattn.raise_maximum <expcast> {{.*}} valid
+// KERNEL: vcattn.cast_scores <expcast> {{.*}} valid {{.*}} saturate
 // KERNEL: vcattn.pack_probabilities
 // Groups of 8 steps: the first restores the means of the group before.
 // KERNEL: scf.for
@@ -106,7 +105,7 @@ func.func @tokens_first(%q: memref<1x300x4x128xf8E4M3FN>, %qs: memref<1x4x300xf3
 // KERNEL: vcattn.mma_commit
 // KERNEL: vcattn.pass_turn
 // KERNEL: vcattn.mma_wait {{.*}} outstanding 1
-// KERNEL: vcattn.expcast
+// KERNEL: vcattn.cast_scores <expcast>
 // KERNEL-NOT: valid
 // KERNEL: vcattn.mma_wait {{.*}} outstanding 0
 // KERNEL: scf.if
@@ -118,7 +117,7 @@ func.func @tokens_first(%q: memref<1x300x4x128xf8E4M3FN>, %qs: memref<1x4x300xf3
 // KERNEL: vcattn.take_row_sums
 // KERNEL: vcattn.promote
 // The last tile is masked.
-// KERNEL: vcattn.expcast {{.*}} valid
+// KERNEL: vcattn.cast_scores <expcast> {{.*}} valid
 // KERNEL: vcattn.merge
 // KERNEL: vcattn.normalize_and_store
 // KERNEL-LABEL: gpu.module @vcattn_attention_e4m3

@@ -12,12 +12,12 @@
 // CHECK: vcattn.warp_specialize
 // The first tile.
 // CHECK: vcattn.keep_keys {{.*}} left -1 right 0
-// CHECK: vcattn.expcast {{.*}} keep
+// CHECK: vcattn.cast_scores <expcast> {{.*}} keep
 // CHECK: vcattn.raise_maximum {{.*}} keep
 // Tiles before.
 // CHECK: scf.for
 // CHECK: vcattn.keep_keys
-// CHECK: vcattn.expcast {{.*}} keep
+// CHECK: vcattn.cast_scores <expcast> {{.*}} keep
 // CHECK: vcattn.take_row_sums
 // CHECK: vcattn.mma_means
 // CHECK: vcattn.promote
@@ -25,9 +25,9 @@
 // CHECK: scf.for
 // CHECK-NOT: keep
 // CHECK: vcattn.mma_means
-// CHECK: vcattn.expcast
+// CHECK: vcattn.cast_scores <expcast>
 // CHECK: scf.for
-// CHECK: vcattn.expcast
+// CHECK: vcattn.cast_scores <expcast>
 // CHECK: vcattn.promote
 // Tiles after.
 // CHECK: scf.for
@@ -79,11 +79,11 @@ func.func @window(%q: memref<1x4x?x128xi8>, %qs: memref<1x4x?xf32>, %k: memref<1
 // CHECK: vcattn.load_mask
 // CHECK: scf.for
 // CHECK: vcattn.load_mask
-// CHECK: vcattn.expcast {{.*}} keep {{.*}} added
+// CHECK: vcattn.cast_scores <expcast> {{.*}} keep {{.*}} added
 // CHECK: scf.if
 // CHECK: vcattn.load_mask
 // CHECK: vcattn.raise_maximum {{.*}} keep {{.*}} added
-// CHECK: vcattn.expcast {{.*}} keep {{.*}} added {{.*}} saturate
+// CHECK: vcattn.cast_scores <expcast> {{.*}} keep {{.*}} added {{.*}} saturate
 // CHECK: vcattn.normalize_and_store
 func.func @mask(%q: memref<1x4x?x128xi8>, %qs: memref<1x4x?xf32>, %k: memref<1x4x?x128xi8>,
     %ks: memref<1x4x?x4xf32>, %v: memref<1x4x?x136x128xf8E4M3FN>, %vs: memref<1x4x128xf32>, %m: memref<1x4x?x16x2x8x8xf16>,

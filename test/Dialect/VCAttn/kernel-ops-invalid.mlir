@@ -30,8 +30,8 @@ func.func private @scores(!vcattn.fragment<64x128xf16, scores>)
 
 // -----
 
-// expected-error@+1 {{a fragment of codes holds i16, got 'i8'}}
-func.func private @codes(!vcattn.fragment<64x128xi8, codes>)
+// expected-error@+1 {{a fragment of levels holds i16 or f32, got 'i8'}}
+func.func private @levels(!vcattn.fragment<64x128xi8, levels>)
 
 // -----
 
@@ -238,27 +238,27 @@ func.func @settle(%s: !vcattn.in_flight<!vcattn.fragment<64x128xi32, scores>>) {
 
 // -----
 
-func.func @expcast(%s: !vcattn.fragment<64x128xi32, scores>, %a: !vcattn.fragment<64x4xf32, multipliers>,
-                   %m: !vcattn.fragment<64xf32, rows>) {
-  // expected-error@+1 {{gives as many codes as scores}}
-  %0, %1 = vcattn.expcast %s, %a, %m : !vcattn.fragment<64x128xi32, scores>, !vcattn.fragment<64x4xf32, multipliers>,
-      !vcattn.fragment<64xf32, rows> -> !vcattn.fragment<64x64xi16, codes>
+func.func @cast_scores(%s: !vcattn.fragment<64x128xi32, scores>, %a: !vcattn.fragment<64x4xf32, multipliers>,
+                       %m: !vcattn.fragment<64xf32, rows>) {
+  // expected-error@+1 {{gives '!vcattn.fragment<64x128xi16, levels>', not '!vcattn.fragment<64x128xf32, levels>'}}
+  %0, %1 = vcattn.cast_scores <expcast> %s, %a, %m : !vcattn.fragment<64x128xi32, scores>, !vcattn.fragment<64x4xf32, multipliers>,
+      !vcattn.fragment<64xf32, rows> -> !vcattn.fragment<64x128xf32, levels>
   return
 }
 
 // -----
 
 func.func @wrong_role(%s: !vcattn.fragment<64x128xi32, scores>) {
-  // expected-error@+1 {{operand #0 must be fragment of Codes, but got '!vcattn.fragment<64x128xi32, scores>'}}
+  // expected-error@+1 {{operand #0 must be fragment of Levels, but got '!vcattn.fragment<64x128xi32, scores>'}}
   %0 = vcattn.pack_probabilities %s : !vcattn.fragment<64x128xi32, scores> -> !vcattn.fragment<64x128xf8E4M3FN, probabilities>
   return
 }
 
 // -----
 
-func.func @pack(%c: !vcattn.fragment<64x128xi16, codes>) {
-  // expected-error@+1 {{gives as many probabilities as codes}}
-  %0 = vcattn.pack_probabilities %c : !vcattn.fragment<64x128xi16, codes> -> !vcattn.fragment<64x64xf8E4M3FN, probabilities>
+func.func @pack(%l: !vcattn.fragment<64x128xi16, levels>) {
+  // expected-error@+1 {{gives as many probabilities as levels}}
+  %0 = vcattn.pack_probabilities %l : !vcattn.fragment<64x128xi16, levels> -> !vcattn.fragment<64x64xf8E4M3FN, probabilities>
   return
 }
 

@@ -6,7 +6,7 @@
 !rows = !vcattn.fragment<64xf32, rows>
 !scores = !vcattn.fragment<64x128xi32, scores>
 !multipliers = !vcattn.fragment<64x4xf32, multipliers>
-!codes = !vcattn.fragment<64x128xi16, codes>
+!levels = !vcattn.fragment<64x128xi16, levels>
 !probabilities = !vcattn.fragment<64x128xf8E4M3FN, probabilities>
 !accumulator = !vcattn.fragment<64x136xf32, accumulator>
 !row_sums = !vcattn.fragment<64x8xf16, row_sums>
@@ -74,14 +74,14 @@ func.func @softmax(%scales: memref<?x?x?xf32>, %key_scales: memref<?x?x?x4xf32>,
   %rows = vcattn.load_rows %scales[%i, %i, %i] times %f : memref<?x?x?xf32> -> !rows
   // CHECK: %[[A:.*]] = vcattn.load_multipliers %[[ROWS]], %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}]
   %a = vcattn.load_multipliers %rows, %key_scales[%i, %i, %i] : !rows, memref<?x?x?x4xf32> -> !multipliers
-  // CHECK: %[[CODES:.*]], %{{.*}} = vcattn.expcast %{{.*}}, %[[A]], %{{.*}} valid %{{.*}} saturate :
-  %codes, %overflow = vcattn.expcast %s, %a, %m valid %n saturate : !scores, !multipliers, !rows -> !codes
-  // CHECK: vcattn.raise_maximum %{{.*}}, %[[A]], %{{.*}}, %[[CODES]] :
-  %max, %factor = vcattn.raise_maximum %s, %a, %m, %codes : !scores, !multipliers, !rows, !codes
+  // CHECK: %[[L:.*]], %{{.*}} = vcattn.cast_scores <expcast> %{{.*}}, %[[A]], %{{.*}} valid %{{.*}} saturate :
+  %l, %overflow = vcattn.cast_scores <expcast> %s, %a, %m valid %n saturate : !scores, !multipliers, !rows -> !levels
+  // CHECK: vcattn.raise_maximum <exact> %{{.*}}, %[[A]], %{{.*}} :
+  %max, %factor = vcattn.raise_maximum <exact> %s, %a, %m : !scores, !multipliers, !rows
   // CHECK: vcattn.rescale %{{.*}} by %{{.*}} : !vcattn.fragment<64xf32, rows>, <64xf32, rows>
   %r = vcattn.rescale %rows by %factor : !rows, !rows
-  // CHECK: vcattn.pack_probabilities %[[CODES]]
-  %p = vcattn.pack_probabilities %codes : !codes -> !probabilities
+  // CHECK: vcattn.pack_probabilities %[[L]]
+  %p = vcattn.pack_probabilities %l : !levels -> !probabilities
   return %p, %r : !probabilities, !rows
 }
 

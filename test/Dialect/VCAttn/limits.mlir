@@ -67,7 +67,6 @@ func.func @packed_attention(
 !scores = !vcattn.fragment<64x128xi32, scores>
 !rows = !vcattn.fragment<64xf32, rows>
 !multipliers = !vcattn.fragment<64x4xf32, multipliers>
-!codes = !vcattn.fragment<64x128xi16, codes>
 !keep = !vcattn.fragment<64x128xi1, keep>
 !added = !vcattn.fragment<64x128xf32, added>
 
@@ -79,9 +78,9 @@ func.func @kernel(%s: !scores, %a: !multipliers, %m: !rows, %n: i32, %i: index, 
   %bool = vcattn.load_mask %keep, %bits[%i, %i, %i, %i] : !keep, memref<?x?x?x?xi1>
   // CHECK: %[[KF:.*]], %[[A:.*]] = vcattn.load_mask %[[KB]], %{{.*}} : <64x128xi1, keep>, memref<?x?x?x?xbf16> -> !vcattn.fragment<64x128xf32, added>
   %kept, %added = vcattn.load_mask %bool, %floats[%i, %i, %i, %i] : !keep, memref<?x?x?x?xbf16> -> !added
-  // CHECK: %[[C:.*]], %{{.*}} = vcattn.expcast %{{.*}} keep %[[KF]] : !vcattn.fragment<64x128xi1, keep> added %[[A]] : !vcattn.fragment<64x128xf32, added> saturate :
-  %codes, %overflow = vcattn.expcast %s, %a, %m keep %kept : !keep added %added : !added saturate : !scores, !multipliers, !rows -> !codes
-  // CHECK: vcattn.raise_maximum %{{.*}}, %[[C]] keep %[[KF]] : !vcattn.fragment<64x128xi1, keep> added %[[A]] : !vcattn.fragment<64x128xf32, added> :
-  %max, %factor = vcattn.raise_maximum %s, %a, %m, %codes keep %kept : !keep added %added : !added : !scores, !multipliers, !rows, !codes
+  // CHECK: vcattn.cast_scores <exact> %{{.*}} keep %[[KF]] : !vcattn.fragment<64x128xi1, keep> added %[[A]] : !vcattn.fragment<64x128xf32, added> saturate :
+  %l, %overflow = vcattn.cast_scores <exact> %s, %a, %m keep %kept : !keep added %added : !added saturate : !scores, !multipliers, !rows -> !vcattn.fragment<64x128xf32, levels>
+  // CHECK: vcattn.raise_maximum <exact> %{{.*}} keep %[[KF]] : !vcattn.fragment<64x128xi1, keep> added %[[A]] : !vcattn.fragment<64x128xf32, added> :
+  %max, %factor = vcattn.raise_maximum <exact> %s, %a, %m keep %kept : !keep added %added : !added : !scores, !multipliers, !rows
   return
 }

@@ -194,15 +194,21 @@ LogicalResult LoadMaskOp::verify() {
   return success();
 }
 
-LogicalResult ExpCastOp::verify() {
-  if (getScores().getType().getShape() != getCodes().getType().getShape())
-    return emitOpError("gives as many codes as scores");
+LogicalResult CastScoresOp::verify() {
+  FragmentType scores = getScores().getType();
+  Type element = getCast() == SoftmaxCast::ExpCast
+                     ? Type(IntegerType::get(getContext(), 16))
+                     : Type(Float32Type::get(getContext()));
+  auto wanted = FragmentType::get(getContext(), scores.getShape(), element,
+                                  FragmentRole::Levels);
+  if (getLevels().getType() != wanted)
+    return emitOpError("gives ") << wanted << ", not " << getLevels().getType();
   return success();
 }
 
 LogicalResult PackProbabilitiesOp::verify() {
-  if (getCodes().getType().getShape() != getResult().getType().getShape())
-    return emitOpError("gives as many probabilities as codes");
+  if (getLevels().getType().getShape() != getResult().getType().getShape())
+    return emitOpError("gives as many probabilities as levels");
   return success();
 }
 

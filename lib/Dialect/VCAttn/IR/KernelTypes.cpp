@@ -117,8 +117,8 @@ LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
   switch (role) {
   case FragmentRole::Scores:
     return wants(element.isInteger(32) || element.isF32(), "i32 or f32");
-  case FragmentRole::Codes:
-    return wants(element.isInteger(16), "i16");
+  case FragmentRole::Levels:
+    return wants(element.isInteger(16) || element.isF32(), "i16 or f32");
   case FragmentRole::Probabilities:
     return wants(isa<Float8E4M3FNType>(element), "f8E4M3FN");
   case FragmentRole::RowSums:

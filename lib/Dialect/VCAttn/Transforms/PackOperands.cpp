@@ -48,10 +48,6 @@ static LogicalResult checkKernelTakes(QuantizedAttentionOp op) {
     return refuse() << "values as codes, not as "
                     << getElementTypeOrSelf(op.getValue().getType())
                     << ": run vcattn-quantize";
-  if (op.getCast() != SoftmaxCast::ExpCast)
-    return refuse() << "the cast expcast, not "
-                    << stringifySoftmaxCast(op.getCast())
-                    << ": run vcattn-expcast";
   if (op.getScale().isNegative())
     return refuse() << "a scale that is not negative";
   for (auto [name, value] :

@@ -55,19 +55,6 @@ func.func @float_values(%q: tensor<1x1x8x128xi8>, %qs: tensor<1x1x8xf32>, %ks: t
 #target = #vcattn.target<"sm_90a">
 #schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
-func.func @cast(%q: tensor<1x1x8x128xi8>, %qs: tensor<1x1x8xf32>, %ks: tensor<1x1x1x4xf32>, %v: tensor<1x1x8x128xf8E4M3FN>, %vs: tensor<1x1x128xf32>) -> tensor<1x1x8x128xf32> {
-  // expected-error @+1 {{the kernel for sm_90a takes the cast expcast, not exact: run vcattn-expcast}}
-  %o = vcattn.quantized_attention %q scale %qs, %q scale %ks, %v scale %vs
-      {scale = 1.0 : f64, cast = #vcattn.cast<exact>, target = #target, schedule = #schedule}
-      : (tensor<1x1x8x128xi8>, tensor<1x1x8xf32>, tensor<1x1x8x128xi8>, tensor<1x1x1x4xf32>, tensor<1x1x8x128xf8E4M3FN>, tensor<1x1x128xf32>) -> tensor<1x1x8x128xf32>
-  return %o : tensor<1x1x8x128xf32>
-}
-
-// -----
-
-#target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
-
 func.func @scale(%q: tensor<1x1x8x128xi8>, %qs: tensor<1x1x8xf32>, %ks: tensor<1x1x1x4xf32>, %v: tensor<1x1x8x128xf8E4M3FN>, %vs: tensor<1x1x128xf32>) -> tensor<1x1x8x128xf32> {
   // expected-error @+1 {{the kernel for sm_90a takes a scale that is not negative}}
   %o = vcattn.quantized_attention %q scale %qs, %q scale %ks, %v scale %vs

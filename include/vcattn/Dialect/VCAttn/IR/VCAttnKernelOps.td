@@ -369,64 +369,85 @@ def VCAttn_LoadMaskOp : VCAttn_Op<"load_mask", [
   let hasVerifier = 1;
 }
 
-def VCAttn_ExpCastOp : VCAttn_Op<"expcast", [Pure, AttrSizedOperandSegments]> {
-  let summary = "Scores to E4M3 codes of their exponentials";
+def VCAttn_CastScoresOp : VCAttn_Op<"cast_scores", [
+    Pure, AttrSizedOperandSegments]> {
+  let summary = "Scores to levels, of which probabilities are made";
   let description = [{
-    The paper's ExpCast: code = round(a * score + b), which is the E4M3 code of
-    an approximation of 2^(a' * score - maximum / 8 + 8). With the multipliers a
-    of the tile scaled by 2^-24 (`vcattn.load_rows`' factor) and
-    b = (119.65 - maximum) * 2^-24, the f16 subnormal nearest to
-    fma(score, a, b) has the code as its bits; negatives give 0, NaN 0x7fff.
-    Integer scores are read as floats with a bias that b takes out again
-    (docs/Numerics.md).
+    The probability of a score s is 2^((a * s - maximum) / 8 + 8), with the
+    tile's multipliers a and the row's reference maximum, in E4M3. The
+    multipliers are scaled by 2^-24 (`vcattn.load_rows`' factor) and give code
+    units, 8 per octave (docs/Numerics.md). A score's level is what the cast
+    computes before `vcattn.pack_probabilities`, which may only run once the
+    probabilities of the tile before are multiplied.
 
-    A score at the row's reference maximum gets code 119.65, so scores may
-    exceed it a little: `overflow` tells, for all rows that share a warp,
-    whether any code is above 126, the largest finite one.
+    `expcast`, the paper's: levels are codes. With
+    b = (119.65 - maximum) * 2^-24, the f16 subnormal nearest to fma(s, a, b)
+    has the code as its bits; negatives give 0, NaN 0x7fff. Code 119.65 is a
+    probability of 2^8.
 
-    With `valid`, keys at and after that position have code 0; with `keep`, keys
-    that a row does not see. `added` is added to the scores in code units:
-    fma(score, a, b) + added * 2^-24. With `saturate`,
-    codes above 126 become 126 and only NaN stays above: against a raised
-    maximum a code exceeds 126 only where scores are so large that the fma's
-    rounding does it, and code 127 would be a NaN.
+    `exact`: levels are exponentials, exp2 of
+    fma(s, a * 2^21, (64 - maximum) / 8), yet to be rounded to E4M3.
+
+    Integer scores are read as floats with a bias that the addend takes out
+    again. `added` is in code units and added after the fma.
+
+    Scores may exceed the row's maximum a little: `overflow` tells, for all rows
+    that share a warp, whether any level would round beyond 448, the largest
+    finite E4M3 number, or is NaN. With `saturate`, levels beyond become 448, and
+    only NaN stays above: against a raised maximum a level is too large only
+    where scores are so large that the fma's rounding does it.
+
+    With `valid`, keys at and after that position have level 0; with `keep`, keys
+    that a row does not see.
   }];
   let arguments = (ins
     VCAttn_Scores:$scores, VCAttn_Multipliers:$multipliers,
     VCAttn_Rows:$maximum, Optional<I32>:$valid, Optional<VCAttn_Keep>:$keep,
-    Optional<VCAttn_Added>:$added, UnitAttr:$saturate);
-  let results = (outs VCAttn_Codes:$codes, I1:$overflow);
+    Optional<VCAttn_Added>:$added, VCAttn_SoftmaxCastAttr:$cast,
+    UnitAttr:$saturate);
+  let results = (outs VCAttn_Levels:$levels, I1:$overflow);
   let assemblyFormat = [{
-    $scores `,` $multipliers `,` $maximum (`valid` $valid^)?
+    $cast $scores `,` $multipliers `,` $maximum (`valid` $valid^)?
     (`keep` $keep^ `:` type($keep))? (`added` $added^ `:` type($added))?
     (`saturate` $saturate^)? attr-dict
-    `:` type($scores) `,` type($multipliers) `,` type($maximum) `->` type($codes)
+    `:` type($scores) `,` type($multipliers) `,` type($maximum) `->` type($levels)
   }];
   let hasVerifier = 1;
 }
-
+def VCAttn_PackProbabilitiesOp : VCAttn_Op<"pack_probabilities", [Pure]> {
+  let summary = "Levels as the value product's operand";
+  let description = [{
+    Keeps the low byte of each code, or rounds exponentials to E4M3 (to nearest
+    even, saturating); no thread gives another one anything.
+  }];
+  let arguments = (ins VCAttn_Levels:$levels);
+  let results = (outs VCAttn_Probabilities:$result);
+  let assemblyFormat = "$levels attr-dict `:` type($levels) `->` type($result)";
+  let hasVerifier = 1;
+}
 def VCAttn_RaiseMaximumOp : VCAttn_Op<"raise_maximum", [
     VCAttn_Ordered, AttrSizedOperandSegments,
     AllTypesMatch<["maximum", "new_maximum", "factor"]>]> {
   let summary = "Raise the reference maximum of the rows that overflow";
   let description = [{
-    For each row with a code above 126: the new maximum is the largest of the
-    old one and of the tile's valid scores times their multipliers (plus what is
-    `added`), of keys that the row sees, and `factor`
-    is 2^((old - new) / 8), or 0 if old is -inf. Other rows keep their maximum;
-    their factor is 1. Decided row by row and on the codes, so that a result
-    depends neither on rows that share the warp nor on a second rounding.
-    Threads exchange values: run by all of a warp or by none.
+    For each row of which `vcattn.cast_scores` makes a level that rounds beyond
+    448: the new maximum is the largest of the old one and of the tile's valid
+    scores times their multipliers (plus what is `added`), of keys that the row
+    sees, and `factor` is 2^((old - new) / 8), or 0 if old is -inf. Other rows
+    keep their maximum; their factor is 1. Decided row by row and by the cast's
+    own arithmetic, so that a result depends neither on rows that share the warp
+    nor on a second rounding. Threads exchange values: run by all of a warp or
+    by none.
   }];
   let arguments = (ins
     VCAttn_Scores:$scores, VCAttn_Multipliers:$multipliers,
-    VCAttn_Rows:$maximum, VCAttn_Codes:$codes, Optional<I32>:$valid,
-    Optional<VCAttn_Keep>:$keep, Optional<VCAttn_Added>:$added);
+    VCAttn_Rows:$maximum, Optional<I32>:$valid, Optional<VCAttn_Keep>:$keep,
+    Optional<VCAttn_Added>:$added, VCAttn_SoftmaxCastAttr:$cast);
   let results = (outs VCAttn_Rows:$new_maximum, VCAttn_Rows:$factor);
   let assemblyFormat = [{
-    $scores `,` $multipliers `,` $maximum `,` $codes (`valid` $valid^)?
+    $cast $scores `,` $multipliers `,` $maximum (`valid` $valid^)?
     (`keep` $keep^ `:` type($keep))? (`added` $added^ `:` type($added))? attr-dict
-    `:` type($scores) `,` type($multipliers) `,` type($maximum) `,` type($codes)
+    `:` type($scores) `,` type($multipliers) `,` type($maximum)
   }];
 }
 
@@ -438,15 +459,6 @@ def VCAttn_RescaleOp : VCAttn_Op<"rescale", [
   let results = (outs AnyTypeOf<[VCAttn_Accumulator, VCAttn_Rows]>:$result);
   let assemblyFormat = "$input `by` $factor attr-dict `:` type($input) `,` type($factor)";
   let description = "In FP32, one rounding per element.";
-}
-
-def VCAttn_PackProbabilitiesOp : VCAttn_Op<"pack_probabilities", [Pure]> {
-  let summary = "Codes as the value product's operand";
-  let description = "Keeps the low byte of each code; no thread gives another one anything.";
-  let arguments = (ins VCAttn_Codes:$codes);
-  let results = (outs VCAttn_Probabilities:$result);
-  let assemblyFormat = "$codes attr-dict `:` type($codes) `->` type($result)";
-  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

@@ -33,7 +33,7 @@ def VCAttn_TensorMapType : VCAttn_Type<"TensorMap", "tensor_map"> {
 def VCAttn_FragmentRole : I32EnumAttr<"FragmentRole", "What a register tile holds", [
   I32EnumAttrCase<"Scores", 0, "scores">,
   I32EnumAttrCase<"Multipliers", 1, "multipliers">,
-  I32EnumAttrCase<"Codes", 2, "codes">,
+  I32EnumAttrCase<"Levels", 2, "levels">,
   I32EnumAttrCase<"Probabilities", 3, "probabilities">,
   I32EnumAttrCase<"Accumulator", 4, "accumulator">,
   I32EnumAttrCase<"RowSums", 5, "row_sums">,
@@ -93,7 +93,7 @@ def VCAttn_FragmentType : VCAttn_Type<"Fragment", "fragment"> {
     |---|---|---|
     | `scores` | queries x keys, i32 or f32 | products of query and key codes |
     | `multipliers` | queries x 4, f32 | scale of a row's scores, per key group |
-    | `codes` | queries x keys, i16 | E4M3 codes, or numbers above 126 |
+    | `levels` | queries x keys | i16: E4M3 codes, or numbers above 126; f32: exponentials |
     | `probabilities` | queries x keys, f8E4M3FN | A operand of the value product |
     | `accumulator` | queries x (value dim + 8), f32 | sum of probability times value; the last 8 columns are row sums of 8 tiles |
     | `row_sums` | queries x 8, f16 | A operand of the product that restores means |
@@ -140,7 +140,7 @@ class VCAttn_FragmentOf<string role> : Type<
 
 def VCAttn_Scores : VCAttn_FragmentOf<"Scores">;
 def VCAttn_Multipliers : VCAttn_FragmentOf<"Multipliers">;
-def VCAttn_Codes : VCAttn_FragmentOf<"Codes">;
+def VCAttn_Levels : VCAttn_FragmentOf<"Levels">;
 def VCAttn_Probabilities : VCAttn_FragmentOf<"Probabilities">;
 def VCAttn_Accumulator : VCAttn_FragmentOf<"Accumulator">;
 def VCAttn_RowSums : VCAttn_FragmentOf<"RowSums">;
