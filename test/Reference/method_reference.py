@@ -190,6 +190,14 @@ def block_residual(v, layout="bhtd"):
     return as_layout(x - np.repeat(means, BLOCK, 2)[:, :, :n], layout), means
 
 
+def compensate_means(means, codes, v_scale, layout="bhtd"):
+    """means - v_scale * the mean of each block's decoded codes."""
+    x = heads_first(e4m3_decode(codes), layout)
+    sums = _block_sums(x)
+    count = np.minimum(x.shape[2] - BLOCK * np.arange(sums.shape[2]), BLOCK).astype(F32)
+    return means - sums / count[:, None] * v_scale[:, :, None]
+
+
 # ===--- Quantization ------------------------------------------------------=== #
 
 

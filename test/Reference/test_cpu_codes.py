@@ -146,6 +146,22 @@ def test_block_residual(compiled, tokens, layout):
     equal(residual, want)
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("tokens", TOKENS)
+def test_compensate_means(compiled, tokens, layout):
+    residual, means = ref.block_residual(sample(tokens, layout=layout, which=2), layout)
+    v8 = ref.quantize(residual, "f8E4M3FN", "channel", bound=means, layout=layout)
+    dynamic = tokens == 1000
+    operands = [
+        Tensor(means.shape, "f32", (2,) if dynamic else ()),
+        types_of(v8.codes, "f8E4M3FN", layout, dynamic)[0],
+        Tensor(v8.scales.shape, "f32"),
+    ]
+    text = method_op("compensate_means", operands, [operands[0]], layout_attribute(layout))
+    (got,) = compiled(text, [means, v8.codes, v8.scales], [operands[0]])
+    equal(got, ref.compensate_means(means, v8.codes, v8.scales, layout))
+
+
 GRANULARITIES = [
     ("tensor", {}),
     ("token", {}),

@@ -19,6 +19,7 @@ from vcattn_reference import (
     bf16_round,
     center_keys,
     cluster,
+    compensate_means,
     correct_lse,
     dequantize,
     e4m3_decode,
@@ -95,6 +96,18 @@ def test_block_means_count_the_last_block_alone(tokens):
 
 
 # ===--- Rotation ----------------------------------------------------------=== #
+
+
+def test_compensated_means_make_up_for_the_mean_of_the_codes():
+    v = inputs("gaussian", 1, 300)[2]
+    residual, means = block_residual(v)
+    v8 = quantize(residual, "f8E4M3FN", "channel", bound=means)
+    decoded = e4m3_decode(v8.codes) * v8.scales[:, :, None]
+    spread = lambda x: np.repeat(x, 128, 2)[:, :, :300]
+    for x, holds in ((means, False), (compensate_means(means, v8.codes, v8.scales), True)):
+        left = (decoded + spread(x) - v).astype(np.float64)
+        for start in (0, 128, 256):
+            assert (np.abs(left[:, :, start : start + 128].mean(2)).max() < 1e-6) == holds
 
 
 @pytest.mark.parametrize("dim", [1, 2, 16, 64, 128])

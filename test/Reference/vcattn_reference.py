@@ -10,7 +10,7 @@
 One function per op, NumPy only:
 
     center_keys  correct_lse  merge_attention  hadamard  cluster  gather_tokens  block_residual  quantize
-    quantized_attention  pack_values  pack_means  attention (exact, FP64)
+    compensate_means  quantized_attention  pack_values  pack_means  attention (exact, FP64)
 
 Floats come in as float32 arrays (bf16 and f16 values are float32 values too),
 codes as int8 (i8) or uint8 (E4M3 bytes, packed E2M1). Where the contract says
@@ -34,6 +34,7 @@ from method_reference import (
     block_residual,
     center_keys,
     cluster,
+    compensate_means,
     correct_lse,
     gather_tokens,
     hadamard,
@@ -77,6 +78,8 @@ def prepare(
     q8 = quantize(q, scores, "token", layout=layout)
     k8 = quantize(k, scores, "block", groups=4, layout=layout)
     v8 = quantize(v, "f8E4M3FN", "channel", bound=means, layout=layout)
+    if means is not None:
+        means = compensate_means(means, v8.codes, v8.scales, layout)
     return Prepared(q8.codes, q8.scales, k8.codes, k8.scales, v8.codes, v8.scales, means, k_mean, permutation)
 
 

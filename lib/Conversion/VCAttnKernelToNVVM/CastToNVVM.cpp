@@ -180,8 +180,10 @@ public:
     if (saturate)
       pair = LLVM::MinimumOp::create(b, pair, largestFinite());
     Value codes = bits(pair);
-    codes = valid.select(first, codes, keep(codes, 0xFFFF0000));
-    codes = valid.select(first + 1, codes, keep(codes, 0x0000FFFF));
+    if (!valid.areAll()) {
+      codes = valid.select(first, codes, keep(codes, 0xFFFF0000));
+      codes = valid.select(first + 1, codes, keep(codes, 0x0000FFFF));
+    }
     update(largest, codes);
     return {codes};
   }

@@ -174,6 +174,7 @@ Lowered lowerQuantize(LoopBuilder &b, QuantizeOp op);
 Lowered lowerCluster(LoopBuilder &b, ClusterOp op);
 Lowered lowerPackValues(LoopBuilder &b, PackValuesOp op);
 Lowered lowerPackMeans(LoopBuilder &b, PackMeansOp op);
+Lowered lowerCompensateMeans(LoopBuilder &b, CompensateMeansOp op);
 Lowered lowerCorrectLse(LoopBuilder &b, CorrectLseOp op);
 Lowered lowerMergeAttention(LoopBuilder &b, MergeAttentionOp op);
 Lowered lowerAttention(LoopBuilder &b, AttentionOp op);

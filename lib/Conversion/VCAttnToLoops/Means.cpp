@@ -141,3 +141,29 @@ Lowered vcattn::lowerBlockResidual(LoopBuilder &b, BlockResidualOp op) {
       });
   return SmallVector<Value>{residual, means};
 }
+
+Lowered vcattn::lowerCompensateMeans(LoopBuilder &b, CompensateMeansOp op) {
+  if (failed(checkStaticDim(op, op.getCodes(), "codes")))
+    return failure();
+  TokenSizes n = b.sizes(op.getCodes(), op.getLayout());
+  int64_t width = b.width(n.dim), lanes = LoopBuilder::lanes(width);
+  Value left = sumBlocks(b, op.getCodes(), op.getLengths(), op.getLayout(),
+                         /*divide=*/true);
+  Value result = b.emptyLike(op.getMeans(), b.getF32Type());
+  result = b.forall(
+      {n.batch, n.heads, b.dim(left, 2), b.index(n.dim / width)}, {result},
+      [&](ArrayRef<Value> i, ArrayRef<Value> out) {
+        Value channel = b.mul(i[3], b.index(width));
+        SmallVector<Value> at{i[0], i[1], i[2], channel};
+        SmallVector<Value> x = b.readF32(op.getMeans(), at, width, lanes);
+        SmallVector<Value> codes = b.readF32(left, at, width, lanes);
+        SmallVector<Value> scale =
+            b.readF32(op.getValueScale(), {i[0], i[1], channel}, width, lanes);
+        for (auto [mean, code, step] : llvm::zip_equal(x, codes, scale))
+          mean = b.subF(mean, b.mulF(code, step));
+        LoopBuilder::Slice slice = b.row(out[0], at, width);
+        slice.tensor = b.writeAll(x, slice.tensor, {b.index(0)});
+        return SmallVector<LoopBuilder::Slice>{slice};
+      })[0];
+  return SmallVector<Value>{result};
+}

@@ -43,6 +43,9 @@ static std::optional<Lowered> lower(LoopBuilder &b, Operation *op,
       .Case([&](ClusterOp op) { return Result(lowerCluster(b, op)); })
       .Case([&](PackValuesOp op) { return Result(lowerPackValues(b, op)); })
       .Case([&](PackMeansOp op) { return Result(lowerPackMeans(b, op)); })
+      .Case([&](CompensateMeansOp op) {
+        return Result(lowerCompensateMeans(b, op));
+      })
       .Case([&](CorrectLseOp op) { return Result(lowerCorrectLse(b, op)); })
       .Case([&](MergeAttentionOp op) {
         return Result(lowerMergeAttention(b, op));

@@ -46,3 +46,23 @@ func.func @block_residual(%v: tensor<1x130x3x16xf32>)
       : (tensor<1x130x3x16xf32>) -> (tensor<1x130x3x16xf32>, tensor<1x3x2x16xf32>)
   return %0, %1 : tensor<1x130x3x16xf32>, tensor<1x3x2x16xf32>
 }
+
+// -----
+
+// The codes' own means, then mean - code mean * scale.
+// CHECK-LABEL: func.func @compensate_means
+//  CHECK-SAME: %[[M:.*]]: tensor<1x3x2x16xf32>, %{{.*}}: tensor<1x130x3x16xf8E4M3FN>, %[[S:.*]]: tensor<1x3x16xf32>
+//       CHECK: %[[CODES:.*]] = scf.forall (%{{.*}}, %{{.*}}) in (3, 2)
+//       CHECK:   arith.divf
+//       CHECK: scf.forall (%{{.*}}, %{{.*}}) in (3, 2)
+//   CHECK-DAG:   vector.transfer_read %[[M]]
+//   CHECK-DAG:   vector.transfer_read %[[CODES]]
+//   CHECK-DAG:   vector.transfer_read %[[S]]
+//       CHECK:   %[[LEFT:.*]] = arith.mulf
+//       CHECK:   arith.subf %{{.*}}, %[[LEFT]]
+func.func @compensate_means(%m: tensor<1x3x2x16xf32>, %v: tensor<1x130x3x16xf8E4M3FN>, %s: tensor<1x3x16xf32>)
+    -> tensor<1x3x2x16xf32> {
+  %0 = vcattn.compensate_means %m, %v, %s {layout = #vcattn.layout<bthd>}
+      : (tensor<1x3x2x16xf32>, tensor<1x130x3x16xf8E4M3FN>, tensor<1x3x16xf32>) -> tensor<1x3x2x16xf32>
+  return %0 : tensor<1x3x2x16xf32>
+}

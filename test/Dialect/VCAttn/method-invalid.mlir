@@ -256,3 +256,21 @@ func.func @merge_attention_lse(%x: tensor<3x2x4x8x16xf32>, %l: tensor<3x2x4x8xf3
       : (tensor<3x2x4x8x16xf32>, tensor<3x2x4x8xf32>) -> (tensor<2x4x8x16xf32>, tensor<2x4x9xf32>)
   return
 }
+
+// -----
+
+func.func @compensate_means_blocks(%m: tensor<1x2x2x64xf32>, %v: tensor<1x2x300x64xf8E4M3FN>, %s: tensor<1x2x64xf32>) {
+  // expected-error @+1 {{'vcattn.compensate_means' op means has shape 1x2x2x64, expected 1x2x3x64}}
+  %0 = vcattn.compensate_means %m, %v, %s
+      : (tensor<1x2x2x64xf32>, tensor<1x2x300x64xf8E4M3FN>, tensor<1x2x64xf32>) -> tensor<1x2x2x64xf32>
+  return
+}
+
+// -----
+
+func.func @compensate_means_scale(%m: tensor<1x2x3x64xf32>, %v: tensor<1x2x300x64xf8E4M3FN>, %s: tensor<1x4x64xf32>) {
+  // expected-error @+1 {{'vcattn.compensate_means' op value_scale has shape 1x4x64, expected 1x2x64}}
+  %0 = vcattn.compensate_means %m, %v, %s
+      : (tensor<1x2x3x64xf32>, tensor<1x2x300x64xf8E4M3FN>, tensor<1x4x64xf32>) -> tensor<1x2x3x64xf32>
+  return
+}

@@ -24,6 +24,18 @@ func.func @correct_lse(%q: tensor<2x8x300x64xbf16>, %m: tensor<2x2x64xf32>, %l: 
   return
 }
 
+// CHECK-LABEL: func @compensate_means(
+// CHECK: vcattn.compensate_means %{{.*}}, %{{.*}}, %{{.*}} : (tensor<1x2x3x64xf32>, tensor<1x2x300x64xf8E4M3FN>, tensor<1x2x64xf32>) -> tensor<1x2x3x64xf32>
+// CHECK: vcattn.compensate_means %{{.*}}, %{{.*}}, %{{.*}} {layout = #vcattn.layout<bthd>} : (tensor<?x?x?x64xf32>, tensor<?x?x?x64xf8E4M3FN>, tensor<?x?x64xf32>) -> tensor<?x?x?x64xf32>
+func.func @compensate_means(%m: tensor<1x2x3x64xf32>, %v: tensor<1x2x300x64xf8E4M3FN>, %s: tensor<1x2x64xf32>,
+                            %md: tensor<?x?x?x64xf32>, %vd: tensor<?x?x?x64xf8E4M3FN>, %sd: tensor<?x?x64xf32>) {
+  %0 = vcattn.compensate_means %m, %v, %s
+      : (tensor<1x2x3x64xf32>, tensor<1x2x300x64xf8E4M3FN>, tensor<1x2x64xf32>) -> tensor<1x2x3x64xf32>
+  %1 = vcattn.compensate_means %md, %vd, %sd {layout = #vcattn.layout<bthd>}
+      : (tensor<?x?x?x64xf32>, tensor<?x?x?x64xf8E4M3FN>, tensor<?x?x64xf32>) -> tensor<?x?x?x64xf32>
+  return
+}
+
 // CHECK-LABEL: func @hadamard(
 // CHECK: vcattn.hadamard %{{.*}} : (tensor<?x4x?x128xbf16>) -> tensor<?x4x?x128xf32>
 // CHECK: vcattn.hadamard %{{.*}} : (tensor<1x1x1x1xf32>) -> tensor<1x1x1x1xf32>

@@ -39,6 +39,27 @@ LogicalResult CenterKeysOp::verify() {
       cast<ShapedType>(getKey().getType()).getDimSize(kBatchDim));
 }
 
+LogicalResult
+CompensateMeansOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                    Adaptor adaptor,
+                                    SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getMeans().getType());
+  return success();
+}
+
+LogicalResult CompensateMeansOp::verify() {
+  TokenShape codes = TokenShape::get(
+      cast<RankedTensorType>(getCodes().getType()), getLayout());
+  if (failed(verifyShape(*this, "means", getMeans().getType(),
+                         {codes.batch, codes.heads,
+                          ceilDivSize(codes.tokens, kBlockTokens), codes.dim})))
+    return failure();
+  if (failed(verifyShape(*this, "value_scale", getValueScale().getType(),
+                         {codes.batch, codes.heads, codes.dim})))
+    return failure();
+  return verifyLengths(*this, getLengths(), codes.batch);
+}
+
 LogicalResult CorrectLseOp::inferReturnTypes(MLIRContext *,
                                              std::optional<Location>,
                                              Adaptor adaptor,

@@ -48,7 +48,13 @@ static void quantizeValues(QuantizedAttentionOp op, IRRewriter &rewriter) {
       QuantizeOp::create(rewriter, op.getLoc(), op.getValue(), op.getMeans(),
                          op.getLengths(), Format::E4M3, Granularity::Channel,
                          kBlockTokens, /*groups=*/1, op.getLayout());
+  Value means = op.getMeans();
+  if (means)
+    means = CompensateMeansOp::create(rewriter, op.getLoc(), means,
+                                      value.getCodes(), value.getScales(),
+                                      op.getLengths(), op.getLayout());
   rewriter.modifyOpInPlace(op, [&] {
+    op.getMeansMutable().assign(means ? ValueRange(means) : ValueRange());
     op.getValueMutable().assign(value.getCodes());
     op.getValueScaleMutable().assign(value.getScales());
   });

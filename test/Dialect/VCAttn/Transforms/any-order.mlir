@@ -18,10 +18,11 @@
 // ALL-DAG: %[[R:.*]], %[[MEANS:.*]] = vcattn.block_residual
 // CHECK-DAG: vcattn.quantize %{{.*}} {format = #vcattn.format<i8>, granularity = #vcattn.granularity<token>} : {{.*}} -> (tensor<?x8x?x128xi8>, tensor<?x8x?xf32>)
 // CHECK-DAG: vcattn.quantize %{{.*}} {format = #vcattn.format<i8>, granularity = #vcattn.granularity<block>, groups = 4 : i64}
-// ALL-DAG: vcattn.quantize %[[R]] bound %[[MEANS]] {format = #vcattn.format<f8E4M3FN>, granularity = #vcattn.granularity<channel>}
+// ALL-DAG: %[[V8:.*]], %[[VS:.*]] = vcattn.quantize %[[R]] bound %[[MEANS]] {format = #vcattn.format<f8E4M3FN>, granularity = #vcattn.granularity<channel>}
+// ALL-DAG: %[[LEFT:.*]] = vcattn.compensate_means %[[MEANS]], %[[V8]], %[[VS]]
 // CHECK: %[[O:.*]], %[[LSE:.*]] = vcattn.quantized_attention
 // CHECK-SAME: mask %
-// ALL-SAME: means %[[MEANS]]
+// ALL-SAME: means %[[LEFT]]
 // EXPCAST-SAME: cast = #vcattn.cast<expcast>
 // EXACT-SAME: cast = #vcattn.cast<exact>
 // CHECK-SAME: -> (tensor<?x8x?x128xbf16>, tensor<?x8x?xf32>)

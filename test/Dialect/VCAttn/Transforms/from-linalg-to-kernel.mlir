@@ -15,8 +15,9 @@
 // CHECK: %[[Q8:.*]], %[[QS:.*]] = vcattn.quantize %[[QR]]
 // CHECK: %[[K8:.*]], %[[KS:.*]] = vcattn.quantize %[[KG]]
 // CHECK: %[[V8:.*]], %[[VS:.*]] = vcattn.quantize %[[R]] bound %[[M]]
+// CHECK: %[[LEFT:.*]] = vcattn.compensate_means %[[M]], %[[V8]], %[[VS]]
 // CHECK: %[[VP:.*]] = vcattn.pack_values %[[V8]]
-// CHECK: %[[MP:.*]] = vcattn.pack_means %[[M]], %[[VS]]
+// CHECK: %[[MP:.*]] = vcattn.pack_means %[[LEFT]], %[[VS]]
 // CHECK: %[[E:.*]] = tensor.empty() : tensor<1x4x2048x128xbf16>
 // CHECK: %[[O:.*]] = vcattn.packed_attention ins(%[[Q8]], %[[QS]], %[[K8]], %[[KS]], %[[VP]], %[[VS]], %[[MP]] : {{.*}}) outs(%[[E]] :
 // CHECK-NEXT: return %[[O]]

@@ -37,13 +37,14 @@ func.func @plain(%q: tensor<1x4x200x128xbf16>, %k: tensor<1x4x300x128xbf16>, %v:
 
 // -----
 
-// Means bound the scales; mask, causality, layout, log-sum-exp and attributes of
+// Means bound the scales and take the mean of what quantization changed; mask, causality, layout, log-sum-exp and attributes of
 // other dialects stay.
 // CHECK-LABEL: func @everything
 // CHECK: vcattn.quantize %{{.*}} {format = #vcattn.format<i8>, granularity = #vcattn.granularity<token>, layout = #vcattn.layout<bthd>} : (tensor<?x?x8x64xf16>) -> (tensor<?x?x8x64xi8>, tensor<?x8x?xf32>)
 // CHECK: vcattn.quantize %{{.*}} {format = #vcattn.format<i8>, granularity = #vcattn.granularity<block>, groups = 4 : i64, layout = #vcattn.layout<bthd>} : (tensor<?x?x2x64xf16>) -> (tensor<?x?x2x64xi8>, tensor<?x2x?x4xf32>)
-// CHECK: vcattn.quantize %{{.*}} bound %[[MEANS:.*]] {format = #vcattn.format<f8E4M3FN>, granularity = #vcattn.granularity<channel>, layout = #vcattn.layout<bthd>} : (tensor<?x?x2x64xf32>, tensor<?x2x?x64xf32>) -> (tensor<?x?x2x64xf8E4M3FN>, tensor<?x2x64xf32>)
-// CHECK: vcattn.quantized_attention {{.*}} mask %{{.*}} means %[[MEANS]] {cast = #vcattn.cast<exact>, causal = #vcattn.causality<bottom_right>, layout = #vcattn.layout<bthd>, scale = 1.250000e-01 : f64, test.note}
+// CHECK: %[[V8:.*]], %[[VS:.*]] = vcattn.quantize %{{.*}} bound %[[MEANS:.*]] {format = #vcattn.format<f8E4M3FN>, granularity = #vcattn.granularity<channel>, layout = #vcattn.layout<bthd>} : (tensor<?x?x2x64xf32>, tensor<?x2x?x64xf32>) -> (tensor<?x?x2x64xf8E4M3FN>, tensor<?x2x64xf32>)
+// CHECK: %[[LEFT:.*]] = vcattn.compensate_means %[[MEANS]], %[[V8]], %[[VS]] {layout = #vcattn.layout<bthd>}
+// CHECK: vcattn.quantized_attention {{.*}} mask %{{.*}} means %[[LEFT]] {cast = #vcattn.cast<exact>, causal = #vcattn.causality<bottom_right>, layout = #vcattn.layout<bthd>, scale = 1.250000e-01 : f64, test.note}
 // CHECK-SAME: -> (tensor<?x?x8x64xf16>, tensor<?x8x?xf32>)
 func.func @everything(%q: tensor<?x?x8x64xf16>, %k: tensor<?x?x2x64xf16>, %v: tensor<?x?x2x64xf32>,
                       %means: tensor<?x2x?x64xf32>, %m: tensor<?x1x?x?xi1>) -> (tensor<?x?x8x64xf16>, tensor<?x8x?xf32>) {

@@ -40,6 +40,31 @@ def VCAttn_CenterKeysOp : VCAttn_MethodOp<"center_keys"> {
   let hasVerifier = 1;
 }
 
+def VCAttn_CompensateMeansOp : VCAttn_MethodOp<"compensate_means"> {
+  let summary = "Give to block means what quantization put into the codes' mean";
+  let description = [{
+    result[b, h, j, d] = mean - m * value_scale[b, h, d], with m the mean of the
+    codes of block j and channel d, decoded: their sum over tokens in order from
+    0, divided by how many there are. Residuals have mean zero; their codes have
+    not quite, and probabilities, which are positive, add that up. With
+    `lengths`, tokens of batch b at and past lengths[b] are no tokens.
+
+    ```mlir
+    %means1 = vcattn.compensate_means %means, %codes, %scale
+        : (tensor<1x4x16x128xf32>, tensor<1x4x2048x128xf8E4M3FN>,
+           tensor<1x4x128xf32>) -> tensor<1x4x16x128xf32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<VCAttn_MeansTensor, "block means">:$means,
+    Arg<4DTensorOf<[F8E4M3FN]>, "codes of the residuals, in `layout`">:$codes,
+    Arg<3DTensorOf<[F32]>, "the codes' scales, [B, H, D]">:$value_scale,
+    Arg<Optional<VCAttn_LengthsTensor>, "[B], how many tokens count">:$lengths,
+    DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
+  let results = (outs Res<VCAttn_MeansTensor, "means of value - code * scale">:$result);
+  let hasVerifier = 1;
+}
+
 def VCAttn_CorrectLseOp : VCAttn_MethodOp<"correct_lse"> {
   let summary = "Give back to the log-sum-exp what centring the keys took away";
   let description = [{

@@ -186,8 +186,10 @@ def Quantize : Pass<"vcattn-quantize"> {
         {cast = #vcattn.cast<exact>, scale = 0.088 : f64} : ...
     ```
 
-    Means that `vcattn-smooth-values` took out bound the values' scales. Operands
-    that are codes already stay as they are.
+    Means that `vcattn-smooth-values` took out bound the values' scales, and get
+    what quantization puts into the mean of the codes
+    (`vcattn.compensate_means`). Operands that are codes already stay as they
+    are.
   }];
   let dependentDialects = ["::vcattn::VCAttnDialect"];
   let options = [
