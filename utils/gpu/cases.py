@@ -42,6 +42,10 @@ def to_bf16(x):
     return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
 
 
+def library_name(layout, scores, cast):
+    return f"{layout}-{scores}" if cast == "expcast" else f"{layout}-{scores}-{cast}"
+
+
 @dataclass(frozen=True)
 class Case:
     layout: str
@@ -52,14 +56,15 @@ class Case:
     keys: int
     kind: str
     seed: int
+    cast: str = "expcast"
 
     @property
     def name(self):
-        return f"{self.layout}-{self.scores}-{self.query_heads}x{self.queries}-{self.key_heads}x{self.keys}-{self.kind}"
+        return f"{self.library}-{self.query_heads}x{self.queries}-{self.key_heads}x{self.keys}-{self.kind}"
 
     @property
     def library(self):
-        return f"{self.layout}-{self.scores}"
+        return library_name(self.layout, self.scores, self.cast)
 
     def as_json(self):
         return asdict(self)
@@ -121,13 +126,20 @@ class Case:
 
 CODES = ("q_codes", "q_scales", "k_codes", "k_scales", "v_codes", "v_scales", "means")
 PACKED = ("q_codes", "q_scales", "k_codes", "k_scales", "v_packed", "v_scales", "means")
-LIBRARIES = [(layout, scores) for layout in ("bhtd", "bthd") for scores in ("i8", "f8E4M3FN")]
+SCORES = ("i8", "f8E4M3FN")
+LIBRARIES = [(layout, scores, "expcast") for layout in ("bhtd", "bthd") for scores in SCORES]
+LIBRARIES += [("bhtd", scores, "exact") for scores in SCORES]
 BENCHMARKS = ((16, 32768), (8, 75600), (40, 8192))
 
 
 def cases():
     seed = 0
-    for layout, scores in LIBRARIES:
+    for layout, scores, cast in LIBRARIES:
+        if cast != "expcast":
+            for keys in (1, 129, 1000, 4097, 75600):
+                seed += 1
+                yield Case(layout, scores, 4, 2, 200, keys, KINDS[seed % 3], seed, cast)
+            continue
         for keys in (1, 5, 127, 128, 129, 1000, 4097):
             for query_heads, key_heads, queries in ((2, 2, keys), (4, 1, 200), (8, 1, 77)):
                 seed += 1

@@ -15,13 +15,14 @@ import json
 import subprocess
 import sys
 import time
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from abi import CallError, GpuFunction
-from cases import BENCHMARKS, CODES, DIM, PACKED, Case, checksums
+from cases import BENCHMARKS, CODES, DIM, PACKED, SCORES, Case, checksums
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 TORCH = {"int8": torch.int8, "uint8": torch.uint8, "int32": torch.int32, "float32": torch.float32, "uint16": torch.bfloat16}
@@ -197,15 +198,15 @@ def benchmark(folder):
                 return F.scaled_dot_product_attention(q, k, v)
 
         measure("cuDNN BF16 (PyTorch)", cudnn, cudnn)
-        for scores in ("i8", "f8E4M3FN"):
-            case = Case("bhtd", scores, heads, heads, tokens, tokens, "gaussian", 1)
+        for scores, cast in product(SCORES, ("expcast", "exact")):
+            case = Case("bhtd", scores, heads, heads, tokens, tokens, "gaussian", 1, cast)
             library = Library(folder / f"{case.library}.so")
             try:
                 packed = library.run("pack", [q, k, v], allocate(case, *PACKED))
                 (out,) = allocate(case, "out")
-                measure(f"kernel, {scores} scores", library.bind("kernel", packed, [out]), out)
+                measure(f"kernel, {scores}, {cast}", library.bind("kernel", packed, [out]), out)
                 (whole,) = allocate(case, "out")
-                measure(f"from bf16 to bf16, {scores}", library.bind("attention", [q, k, v], [whole]), whole)
+                measure(f"from bf16 to bf16, {scores}, {cast}", library.bind("attention", [q, k, v], [whole]), whole)
             except (CallError, RuntimeError) as error:
                 print(f"{heads} x {tokens}: {scores}: FAILED: {error}", flush=True)
                 reports.append(dict(heads=heads, tokens=tokens, what=scores, error=str(error)))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from abi import CpuFunction
-from cases import CODES, LIBRARIES, PACKED, cases, checksums
+from cases import CODES, LIBRARIES, PACKED, cases, checksums, library_name
 
 ATTENTION = """
 func.func @attention(%q: tensor<{0}x128xbf16>, %k: tensor<{0}x128xbf16>, %v: tensor<{0}x128xbf16>) -> tensor<{0}x128xbf16> {{
@@ -69,10 +69,10 @@ def run(*command, **options):
     return done.stdout
 
 
-def make_module(opt, layout, scores):
+def make_module(opt, layout, scores, cast="expcast"):
     """Functions attention, cluster and codes, and of the same pieces pack and kernel, which no CPU has."""
     source = ATTENTION.format("1x?x?", layout)
-    method = f"--vcattn-method=scores={scores}"
+    method = f"--vcattn-method=scores={scores} cast={cast}"
     level2 = Body(run(opt, method, input=source))
     packed = Body(run(opt, method, "--vcattn-schedule=target=sm_90a", "--vcattn-pack-operands", input=source))
     inputs = ["%arg0", "%arg1", "%arg2"]
@@ -105,9 +105,9 @@ def main(bin_folder, out):
     bin_folder, out = Path(bin_folder), Path(out)
     out.mkdir(parents=True, exist_ok=True)
     libraries = {}
-    for layout, scores in LIBRARIES:
-        name = f"{layout}-{scores}"
-        everywhere, on_gpu = make_module(bin_folder / "vcattn-opt", layout, scores)
+    for layout, scores, cast in LIBRARIES:
+        name = library_name(layout, scores, cast)
+        everywhere, on_gpu = make_module(bin_folder / "vcattn-opt", layout, scores, cast)
         host, module = out / f"{name}-cpu.mlir", out / f"{name}.mlir"
         host.write_text(everywhere)
         module.write_text(everywhere + on_gpu)

@@ -180,9 +180,9 @@ public:
     if (saturate)
       pair = LLVM::MinimumOp::create(b, pair, largestFinite());
     Value codes = bits(pair);
-    if (!valid.areAll()) {
-      codes = valid.select(first, codes, keep(codes, 0xFFFF0000));
-      codes = valid.select(first + 1, codes, keep(codes, 0x0000FFFF));
+    if (!mask.keepsAll()) {
+      codes = mask.select(first, codes, keep(codes, 0xFFFF0000));
+      codes = mask.select(first + 1, codes, keep(codes, 0x0000FFFF));
     }
     update(largest, codes);
     return {codes};
