@@ -8,6 +8,7 @@
 #                              names it) and a copy of utils/gpu and out/gpu
 #   utils/gpu.sh safety [...]  there: memory, strides, determinism, waits
 #   utils/gpu.sh sanitize [..] there: under compute-sanitizer
+#   utils/gpu.sh errors [...]  there: error on seven kinds of input
 #   utils/gpu.sh decode [...]  there: times few queries against many keys
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -25,7 +26,7 @@ check)
   shift
   "${PYTHON:-python3}" utils/gpu/check.py out/gpu "$@"
   ;;
-safety | decode)
+safety | decode | errors)
   script=$1
   shift
   "${PYTHON:-python3}" "utils/gpu/$script.py" out/gpu "$@"
@@ -35,7 +36,7 @@ sanitize)
   utils/gpu/sanitize.sh out/gpu "$@"
   ;;
 *)
-  sed -n '2,12s/^# \{0,1\}//p' "$0"
+  sed -n '2,13s/^# \{0,1\}//p' "$0"
   exit 2
   ;;
 esac
