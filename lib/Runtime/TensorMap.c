@@ -73,6 +73,13 @@ static int check_shape(vcattn_call *call, const void *data,
   return call->status == VCATTN_SUCCESS;
 }
 
+/* The narrowest swizzle that spans the box. */
+static int get_swizzle(int64_t bytes) {
+  return bytes <= 32   ? CU_TENSOR_MAP_SWIZZLE_32B
+         : bytes <= 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                       : CU_TENSOR_MAP_SWIZZLE_128B;
+}
+
 void vcattn_rt_encode_tensor_map(vcattn_call *call, void *map, void *data,
                                  int32_t element_bytes, int32_t rank,
                                  const int64_t *sizes, const int64_t *strides,
@@ -115,7 +122,7 @@ void vcattn_rt_encode_tensor_map(vcattn_call *call, void *map, void *data,
                    driver->TensorMapEncodeTiled(
                        map, type, (uint32_t)rank, data, map_sizes, map_strides,
                        map_box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                       CU_TENSOR_MAP_SWIZZLE_128B,
+                       get_swizzle(box[rank - 1] * element_bytes),
                        CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
                    "cuTensorMapEncodeTiled");

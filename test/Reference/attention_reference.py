@@ -288,24 +288,25 @@ def value_slot_order():
 
 
 def pack_values(codes, layout="bhtd"):
-    """E4M3 codes -> [B, H, tiles, D + 8, 128]: transposed tiles in slot order, then 8 rows for the row sums."""
+    """E4M3 codes -> [B, H, tiles, R + 8, 128], R = D in whole eights: transposed tiles in slot order, 8 rows for the sums."""
     codes = heads_first(codes, layout)
     b, h, n, d = codes.shape
     tiles = -(-n // BLOCK)
     padded = np.zeros((b, h, tiles * BLOCK, d), np.uint8)
     padded[:, :, :n] = codes
-    packed = np.zeros((b, h, tiles, d + 8, BLOCK), np.uint8)
+    rows = -(-d // 8) * 8
+    packed = np.zeros((b, h, tiles, rows + 8, BLOCK), np.uint8)
     packed[..., :d, :] = padded.reshape(b, h, tiles, BLOCK, d)[:, :, :, value_slot_order()].swapaxes(3, 4)
     for tile in range(tiles):
-        packed[:, :, tile, d + tile % 8] = 0x38  # 1.0
+        packed[:, :, tile, rows + tile % 8] = 0x38  # 1.0
     return packed
 
 
 def pack_means(means, v_scale):
-    """f16 bits (uint16) [B, H, ceil(tiles / 16), D / 8, 2, 8, 8]: cores of 8 channels x 8 tiles."""
+    """f16 bits (uint16) [B, H, ceil(tiles / 16), ceil(D / 8), 2, 8, 8]: cores of 8 channels x 8 tiles."""
     b, h, tiles, d = means.shape
-    groups = -(-tiles // 16)
-    stored = np.zeros((b, h, groups * 16, d), F32)
-    stored[:, :, :tiles] = stored_means(means, v_scale)
-    cores = f16_bits(stored).reshape(b, h, groups, 2, 8, d // 8, 8)  # core column, tile, core row, channel
+    groups, eights = -(-tiles // 16), -(-d // 8)
+    stored = np.zeros((b, h, groups * 16, eights * 8), F32)
+    stored[:, :, :tiles, :d] = stored_means(means, v_scale)
+    cores = f16_bits(stored).reshape(b, h, groups, 2, 8, eights, 8)  # core column, tile, core row, channel
     return np.ascontiguousarray(cores.transpose(0, 1, 2, 5, 3, 6, 4))

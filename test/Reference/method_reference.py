@@ -111,18 +111,17 @@ def merge_attention(partial, lses, layout="bhtd"):
 
 
 def hadamard(x):
-    """x * H / sqrt(D) over the last dimension, D a power of two: log2(D) butterfly stages, one multiplication."""
+    """x * H / sqrt(R) over blocks of R channels, R the largest power of two in D: log2(R) stages, one multiplication."""
     x = np.asarray(x, F32)
     d = x.shape[-1]
-    if d & (d - 1):
-        raise ValueError(f"hadamard needs a power of two, got {d}")
+    block = math.gcd(d, 1 << 30)
     h = 1
-    while h < d:
+    while h < block:
         pairs = x.reshape(*x.shape[:-1], d // (2 * h), 2, h)
         a, b = pairs[..., 0, :], pairs[..., 1, :]
         x = np.stack([a + b, a - b], -2).reshape(x.shape)
         h *= 2
-    return x * F32(1 / math.sqrt(d))
+    return x * F32(1 / math.sqrt(block))
 
 
 class Clusters(NamedTuple):

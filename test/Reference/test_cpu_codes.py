@@ -75,7 +75,7 @@ def test_correct_lse(compiled, element, layout):
     equal(got, ref.correct_lse(q, mean, lse, 0.3, layout))
 
 
-@pytest.mark.parametrize("dim", [1, 2, 8, 64, 128, 256])
+@pytest.mark.parametrize("dim", [1, 2, 8, 40, 64, 72, 96, 128, 192, 256])
 @pytest.mark.parametrize("element", ["bf16", "f32"])
 def test_hadamard(compiled, dim, element):
     x = sample(130, dim=dim, element=element)
@@ -263,8 +263,9 @@ def test_every_rounding_to_e4m3(compiled):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("tokens", TOKENS)
-def test_pack_values(compiled, tokens, layout):
-    codes = in_layout(RNG.integers(0, 255, (2, 2, tokens, 64), np.uint8), layout)
+@pytest.mark.parametrize("dim", [64, 50])
+def test_pack_values(compiled, tokens, layout, dim):
+    codes = in_layout(RNG.integers(0, 255, (2, 2, tokens, dim), np.uint8), layout)
     want = ref.pack_values(codes, layout)
     result = Tensor(want.shape, "f8E4M3FN")
     text = method_op("pack_values", [Tensor(codes.shape, "f8E4M3FN")], [result], layout_attribute(layout))
@@ -272,10 +273,10 @@ def test_pack_values(compiled, tokens, layout):
     equal(got.view(np.uint8), want)
 
 
-@pytest.mark.parametrize("tiles", [1, 8, 17])
-def test_pack_means(compiled, tiles):
-    means = RNG.standard_normal((2, 2, tiles, 64), F32)
-    scale = np.abs(RNG.standard_normal((2, 2, 64), F32)) * F32(0.01)
+@pytest.mark.parametrize("tiles, dim", [(1, 64), (8, 64), (17, 64), (9, 20)])
+def test_pack_means(compiled, tiles, dim):
+    means = RNG.standard_normal((2, 2, tiles, dim), F32)
+    scale = np.abs(RNG.standard_normal((2, 2, dim), F32)) * F32(0.01)
     want = ref.pack_means(means, scale)
     result = Tensor(want.shape, "f16")
     text = method_op("pack_means", [Tensor(means.shape, "f32"), Tensor(scale.shape, "f32")], [result])

@@ -131,9 +131,11 @@ def test_hadamard_stages_run_from_neighbours_outwards():
     equal(hadamard(x)[0, 0, 0], np.array(y) * F32(1 / np.sqrt(8)))
 
 
-def test_hadamard_needs_a_power_of_two():
-    with pytest.raises(ValueError, match="power of two, got 96"):
-        hadamard(normal(1, 1, 2, 96))
+@pytest.mark.parametrize("dim, block", [(40, 8), (80, 16), (96, 32), (192, 64), (7, 1)])
+def test_hadamard_rotates_blocks_of_the_largest_power_of_two(dim, block):
+    x = unruly(1, 2, 5, dim)
+    blocks = hadamard(x.reshape(1, 2, 5 * dim // block, block))
+    equal(hadamard(x), blocks.reshape(x.shape))
 
 
 # ===--- Clustering --------------------------------------------------------=== #

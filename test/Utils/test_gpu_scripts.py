@@ -28,7 +28,8 @@ def test_cases_cover_what_is_promised():
     every = list(cases.cases())
     assert {c.keys for c in every} == {1, 5, 127, 128, 129, 1000, 4097, 75600}
     assert {c.query_heads // c.key_heads for c in every} == {1, 4, 8}
-    assert {(c.layout, c.scores) for c in every} == set(cases.LIBRARIES)
+    assert {(c.layout, c.scores, c.head_dim, c.value_dim) for c in every} == set(cases.LIBRARIES)
+    assert {c.keys for c in every if c.head_dim != 128} == {1, 127, 129, 1000}
     assert len({c.name for c in every}) == len(every)
     assert any(c.kind == "constant" and c.keys == 75600 for c in every)
 
@@ -57,9 +58,9 @@ def test_descriptors():
 
 
 @pytest.mark.skipif(not OPT.exists(), reason=f"{OPT} is not built")
-@pytest.mark.parametrize("layout, scores", cases.LIBRARIES)
-def test_modules_are_valid(layout, scores):
-    module = "".join(prepare.make_module(OPT, layout, scores))
+@pytest.mark.parametrize("library", cases.LIBRARIES)
+def test_modules_are_valid(library):
+    module = "".join(prepare.make_module(OPT, *library))
     done = subprocess.run([OPT], input=module, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     for name in ("attention", "cluster", "codes", "pack", "kernel"):

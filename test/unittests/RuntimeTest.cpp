@@ -428,6 +428,18 @@ TEST_F(TensorMapTest, MisalignedData) {
                                      "not aligned to 16 bytes");
 }
 
+TEST_F(TensorMapTest, SwizzleSpansTheBox) {
+  sizes[2] = 40; // less than the box
+  for (auto [width, swizzle] : {std::pair(16, 1), std::pair(32, 1),
+                                std::pair(64, 2), std::pair(128, 3)}) {
+    box[2] = width;
+    encode();
+    EXPECT_EQ(vcattn_rt_end(&call), VCATTN_SUCCESS) << vcattn_last_error();
+    EXPECT_EQ(fake->map_swizzle, swizzle) << width;
+    EXPECT_EQ(fake->map_sizes[0], 40u);
+  }
+}
+
 TEST_F(TensorMapTest, BoxWiderThanSwizzle) {
   encode(2);
   expectError(VCATTN_ERROR_ARGUMENT,

@@ -15,7 +15,7 @@ import json
 import sys
 from pathlib import Path
 
-from prepare import ATTENTION, Body, run
+from prepare import Body, make_attention, run
 
 SCORES = ("i8", "f8E4M3FN")
 SHAPES = "4x16x1024,4x16x4096,1x40x8192,1x16x32768"
@@ -26,7 +26,7 @@ def build(bin_folder, out, schedules):
     """NAME-SCORES.so with a function "kernel" per schedule, SCORES.so with "pack"."""
     bin_folder, out = Path(bin_folder), Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    source = ATTENTION.format("?x?x?", "bhtd")
+    source = make_attention("?x?x?", "bhtd")
     names = []
     for scores in SCORES:
         for i, (name, schedule) in enumerate(schedules):

@@ -42,8 +42,9 @@ def to_bf16(x):
     return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
 
 
-def library_name(layout, scores, cast):
-    return f"{layout}-{scores}" if cast == "expcast" else f"{layout}-{scores}-{cast}"
+def library_name(layout, scores, cast, head_dim, value_dim):
+    dims = "" if head_dim == value_dim == DIM else f"-{head_dim}x{value_dim}"
+    return f"{layout}-{scores}{dims}" if cast == "expcast" else f"{layout}-{scores}{dims}-{cast}"
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class Case:
     kind: str
     seed: int
     cast: str = "expcast"
+    head_dim: int = DIM
+    value_dim: int = DIM
 
     @property
     def name(self):
@@ -64,7 +67,7 @@ class Case:
 
     @property
     def library(self):
-        return library_name(self.layout, self.scores, self.cast)
+        return library_name(self.layout, self.scores, self.cast, self.head_dim, self.value_dim)
 
     def as_json(self):
         return asdict(self)
@@ -76,22 +79,22 @@ class Case:
     def inputs(self):
         """q, k, v as bits of bf16, in the case's layout."""
         heads, tokens = self.key_heads, self.keys
-        q = normals(8 * self.seed, self.query_heads, self.queries, DIM)
-        k = normals(8 * self.seed + 1, heads, tokens, DIM)
-        v = normals(8 * self.seed + 2, heads, tokens, DIM)
+        q = normals(8 * self.seed, self.query_heads, self.queries, self.head_dim)
+        k = normals(8 * self.seed + 1, heads, tokens, self.head_dim)
+        v = normals(8 * self.seed + 2, heads, tokens, self.value_dim)
         if self.kind == "clustered":
             label = (mix(np.arange(heads * tokens) + 77) % np.uint64(64)).astype(np.int64).reshape(heads, tokens)
             head = np.arange(heads)[:, None]
-            centers = normals(8 * self.seed + 3, 2, heads, 64, DIM)
-            k = k + np.float32(0.6875) * centers[0][head, label]
-            v = np.float32(0.875) * centers[1][head, label] + np.float32(0.4375) * v
+            centers = normals(8 * self.seed + 3, 2, heads, 64, max(self.head_dim, self.value_dim))
+            k = k + np.float32(0.6875) * centers[0][head, label, : self.head_dim]
+            v = np.float32(0.875) * centers[1][head, label, : self.value_dim] + np.float32(0.4375) * v
         if self.kind == "constant":
             v = 1 + np.float32(0.125) * v
         if self.kind in MORE_KINDS:
             q = np.float32(3 if self.kind == "peaked" else 1e5) * q
         return [self.order(to_bf16(x)) for x in (q, k, v)]
 
-    def sizes(self, heads, tokens, dim=DIM):
+    def sizes(self, heads, tokens, dim):
         return (1, heads, tokens, dim) if self.layout == "bhtd" else (1, tokens, heads, dim)
 
     def shapes(self):
@@ -99,17 +102,18 @@ class Case:
         hq, hkv, nq, nk = self.query_heads, self.key_heads, self.queries, self.keys
         tiles = -(-nk // TILE)
         code = "int8" if self.scores == "i8" else "uint8"
+        d, dv = self.head_dim, self.value_dim
         return {
-            "out": (self.sizes(hq, nq), "uint16"),
+            "out": (self.sizes(hq, nq, dv), "uint16"),
             "permutation": ((1, hkv, nk), "int32"),
-            "q_codes": (self.sizes(hq, nq), code),
+            "q_codes": (self.sizes(hq, nq, d), code),
             "q_scales": ((1, hq, nq), "float32"),
-            "k_codes": (self.sizes(hkv, nk), code),
+            "k_codes": (self.sizes(hkv, nk, d), code),
             "k_scales": ((1, hkv, tiles, 4), "float32"),
-            "v_codes": (self.sizes(hkv, nk), "uint8"),
-            "v_scales": ((1, hkv, DIM), "float32"),
-            "means": ((1, hkv, tiles, DIM), "float32"),
-            "v_packed": ((1, hkv, tiles, DIM + 8, TILE), "uint8"),
+            "v_codes": (self.sizes(hkv, nk, dv), "uint8"),
+            "v_scales": ((1, hkv, dv), "float32"),
+            "means": ((1, hkv, tiles, dv), "float32"),
+            "v_packed": ((1, hkv, tiles, -(-dv // 8) * 8 + 8, TILE), "uint8"),
         }
 
     def rows(self, limit=512):
@@ -127,18 +131,31 @@ class Case:
 CODES = ("q_codes", "q_scales", "k_codes", "k_scales", "v_codes", "v_scales", "means")
 PACKED = ("q_codes", "q_scales", "k_codes", "k_scales", "v_packed", "v_scales", "means")
 SCORES = ("i8", "f8E4M3FN")
-LIBRARIES = [(layout, scores, "expcast") for layout in ("bhtd", "bthd") for scores in SCORES]
-LIBRARIES += [("bhtd", scores, "exact") for scores in SCORES]
-BENCHMARKS = ((16, 32768), (8, 75600), (40, 8192))
+LIBRARIES = [(layout, scores, "expcast", DIM, DIM) for layout in ("bhtd", "bthd") for scores in SCORES]
+LIBRARIES += [("bhtd", scores, "exact", DIM, DIM) for scores in SCORES]
+# Other head and value dimensions, one library each.
+DIMS = (
+    *((64, 64), (192, 128), (256, 256), (128, 64), (64, 128), (256, 64), (16, 256)),
+    *((16, 16), (40, 40), (72, 72), (80, 80), (96, 96), (112, 112), (160, 160), (192, 192), (224, 224), (33, 50)),
+)
+LIBRARIES += [(("bhtd", "bthd")[i % 2], "f8E4M3FN" if i % 5 == 1 else "i8", "expcast", *dims) for i, dims in enumerate(DIMS)]
+# Heads, tokens, head dimension.
+BENCHMARKS = ((16, 32768, 128), (8, 75600, 128), (40, 8192, 128), (16, 32768, 64), (16, 32768, 256))
 
 
 def cases():
     seed = 0
-    for layout, scores, cast in LIBRARIES:
+    for layout, scores, cast, head_dim, value_dim in LIBRARIES:
+        library = dict(cast=cast, head_dim=head_dim, value_dim=value_dim)
+        if (head_dim, value_dim) != (DIM, DIM):
+            for keys, query_heads in ((1, 2), (127, 2), (129, 8), (1000, 2)):
+                seed += 1
+                yield Case(layout, scores, query_heads, 2, keys, keys, KINDS[seed % 3], seed, **library)
+            continue
         if cast != "expcast":
             for keys in (1, 129, 1000, 4097, 75600):
                 seed += 1
-                yield Case(layout, scores, 4, 2, 200, keys, KINDS[seed % 3], seed, cast)
+                yield Case(layout, scores, 4, 2, 200, keys, KINDS[seed % 3], seed, **library)
             continue
         for keys in (1, 5, 127, 128, 129, 1000, 4097):
             for query_heads, key_heads, queries in ((2, 2, keys), (4, 1, 200), (8, 1, 77)):

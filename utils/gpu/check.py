@@ -26,7 +26,6 @@ from cases import BENCHMARKS, CODES, DIM, PACKED, SCORES, Case, checksums
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 TORCH = {"int8": torch.int8, "uint8": torch.uint8, "int32": torch.int32, "float32": torch.float32, "uint16": torch.bfloat16}
-SCALE = DIM**-0.5
 # Largest distance from the CPU path's result, below 75,600 keys and from there on. With i8 scores the two have the same
 # probability codes and differ by the matrix unit's accumulation of P * V; it adds E4M3 scores with about 14 bits too, so
 # that codes are one off here and there (docs/Numerics.md).
@@ -87,10 +86,10 @@ def exact_rows(case, q, k, v):
     if case.layout == "bthd":
         q, k, v = (x.transpose(1, 2) for x in (q, k, v))
     rows, group = q[0, head, query].double(), case.query_heads // case.key_heads
-    out = torch.empty(len(head), DIM, dtype=torch.float64, device="cuda")
+    out = torch.empty(len(head), case.value_dim, dtype=torch.float64, device="cuda")
     for h in range(case.key_heads):
         mine = head // group == h
-        p = (rows[mine] @ k[0, h].double().T * SCALE).softmax(-1)
+        p = (rows[mine] @ k[0, h].double().T * case.head_dim**-0.5).softmax(-1)
         out[mine] = p @ v[0, h].double()
     return out.cpu().numpy()
 
@@ -177,21 +176,23 @@ def sustained(call, warm=0.7, window=2.0):
 
 
 def benchmark(folder):
-    print(f"\n{'shape':12} {'what':28} {'ms':>9} {'TFLOP/s':>8} {'MHz':>6} {'W':>5}  error")
+    print(f"\n{'shape':18} {'what':28} {'ms':>9} {'TFLOP/s':>8} {'MHz':>6} {'W':>5}  error")
     reports = []
-    for heads, tokens in BENCHMARKS:
-        case = Case("bhtd", "i8", heads, heads, tokens, tokens, "gaussian", 1)
+    for heads, tokens, dim in BENCHMARKS:
+        dims = dict(head_dim=dim, value_dim=dim)
+        shape = f"{heads} x {tokens}" + (f", D {dim}" if dim != DIM else "")
+        case = Case("bhtd", "i8", heads, heads, tokens, tokens, "gaussian", 1, **dims)
         generator = torch.Generator(device="cuda").manual_seed(7)
-        q, k, v = (torch.randn(1, heads, tokens, DIM, device="cuda", generator=generator).bfloat16() for _ in range(3))
+        q, k, v = (torch.randn(1, heads, tokens, dim, device="cuda", generator=generator).bfloat16() for _ in range(3))
         exact = exact_rows(case, q, k, v)
 
         def measure(name, call, result):
             ms, clock, power = sustained(call)
             rows = case.take_rows(download(result() if callable(result) else result))
             error = relative(from_bf16(rows), exact)
-            rate = 4 * heads * tokens**2 * DIM / ms / 1e9
-            print(f"{f'{heads} x {tokens}':12} {name:28} {ms:9.3f} {rate:8.0f} {clock:6.0f} {power:5.0f}  {error:.4f}", flush=True)
-            reports.append(dict(heads=heads, tokens=tokens, what=name, ms=ms, tflops=rate, mhz=clock, watts=power, error=error))
+            rate = 4 * heads * tokens**2 * dim / ms / 1e9
+            print(f"{shape:18} {name:28} {ms:9.3f} {rate:8.0f} {clock:6.0f} {power:5.0f}  {error:.4f}", flush=True)
+            reports.append(dict(heads=heads, tokens=tokens, dim=dim, what=name, ms=ms, tflops=rate, mhz=clock, watts=power, error=error))
 
         def cudnn():
             with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
@@ -199,7 +200,9 @@ def benchmark(folder):
 
         measure("cuDNN BF16 (PyTorch)", cudnn, cudnn)
         for scores, cast in product(SCORES, ("expcast", "exact")):
-            case = Case("bhtd", scores, heads, heads, tokens, tokens, "gaussian", 1, cast)
+            case = Case("bhtd", scores, heads, heads, tokens, tokens, "gaussian", 1, cast, **dims)
+            if not (folder / f"{case.library}.so").exists():
+                continue
             library = Library(folder / f"{case.library}.so")
             try:
                 packed = library.run("pack", [q, k, v], allocate(case, *PACKED))
@@ -208,8 +211,8 @@ def benchmark(folder):
                 (whole,) = allocate(case, "out")
                 measure(f"from bf16 to bf16, {scores}, {cast}", library.bind("attention", [q, k, v], [whole]), whole)
             except (CallError, RuntimeError) as error:
-                print(f"{heads} x {tokens}: {scores}: FAILED: {error}", flush=True)
-                reports.append(dict(heads=heads, tokens=tokens, what=scores, error=str(error)))
+                print(f"{shape}: {scores}: FAILED: {error}", flush=True)
+                reports.append(dict(heads=heads, tokens=tokens, dim=dim, what=scores, error=str(error)))
     return reports
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Make, on a machine without a GPU, what check.py needs on one with: prepare.py BIN OUT
 
-Compiles one library per layout and score format for sm_90a, and runs the same
+Compiles one library per layout, score format and head dimensions for sm_90a, and runs the same
 functions on the CPU; OUT then holds NAME.so and expected.json (permutations,
 checksums of codes and scales, sampled rows of results).
 """
@@ -15,13 +15,17 @@ from pathlib import Path
 
 import numpy as np
 from abi import CpuFunction
-from cases import CODES, LIBRARIES, PACKED, cases, checksums, library_name
+from cases import CODES, DIM, LIBRARIES, PACKED, cases, checksums, library_name
 
-ATTENTION = """
-func.func @attention(%q: tensor<{0}x128xbf16>, %k: tensor<{0}x128xbf16>, %v: tensor<{0}x128xbf16>) -> tensor<{0}x128xbf16> {{
-  %o = vcattn.attention %q, %k, %v {{scale = 0.08838834764831845 : f64, layout = #vcattn.layout<{1}>}}
-      : tensor<{0}x128xbf16>, tensor<{0}x128xbf16>, tensor<{0}x128xbf16> -> tensor<{0}x128xbf16>
-  return %o : tensor<{0}x128xbf16>
+
+def make_attention(shape, layout, head_dim=DIM, value_dim=DIM):
+    """A module's text; `shape` is what comes before the dimension, such as 1x?x?."""
+    qk, v = f"tensor<{shape}x{head_dim}xbf16>", f"tensor<{shape}x{value_dim}xbf16>"
+    return f"""
+func.func @attention(%q: {qk}, %k: {qk}, %v: {v}) -> {v} {{
+  %o = vcattn.attention %q, %k, %v {{scale = {head_dim**-0.5!r} : f64, layout = #vcattn.layout<{layout}>}}
+      : {qk}, {qk}, {v} -> {v}
+  return %o : {v}
 }}
 """
 
@@ -38,16 +42,25 @@ class Body:
                     self.types[name] = kind
             elif line.startswith("%"):
                 self.lines.append(line)
-                results = [x.strip() for x in line.split(" = ")[0].split(",")]
+                results = self.defined(line)
                 kinds = re.findall(r"tensor<[^>]*>|index", line.rsplit("->", 1)[-1])
                 if "->" in line or len(results) == 1:
                     self.types.update(zip(results, kinds))
+
+    @staticmethod
+    def defined(line):
+        """The values that a line defines: %0, %1 or, as %0:2, %0#0 and %0#1."""
+        names = []
+        for name in line.split(" = ")[0].split(","):
+            base, _, count = name.strip().partition(":")
+            names += [f"{base}#{i}" for i in range(int(count))] if count else [base]
+        return names
 
     def find(self, op):
         return next(i for i, line in enumerate(self.lines) if f"{op} " in line)
 
     def results(self, op):
-        return [x.strip() for x in self.lines[self.find(op)].split(" = ")[0].split(",")]
+        return self.defined(self.lines[self.find(op)])
 
     def operands(self, op):
         """The tensors that an operation takes, in order, without its outs."""
@@ -69,9 +82,9 @@ def run(*command, **options):
     return done.stdout
 
 
-def make_module(opt, layout, scores, cast="expcast"):
+def make_module(opt, layout, scores, cast="expcast", head_dim=DIM, value_dim=DIM):
     """Functions attention, cluster and codes, and of the same pieces pack and kernel, which no CPU has."""
-    source = ATTENTION.format("1x?x?", layout)
+    source = make_attention("1x?x?", layout, head_dim, value_dim)
     method = f"--vcattn-method=scores={scores} cast={cast}"
     level2 = Body(run(opt, method, input=source))
     packed = Body(run(opt, method, "--vcattn-schedule=target=sm_90a", "--vcattn-pack-operands", input=source))
@@ -88,7 +101,7 @@ def make_module(opt, layout, scores, cast="expcast"):
     operands = packed.operands("vcattn.packed_attention")
     operands[-1] = packed.operands("vcattn.pack_means")[0]
     # tensor.empty of the result and the sizes it is made of belong to the kernel.
-    first_size = min(i for i, line in enumerate(packed.lines) if "tensor.dim" in line or "arith.constant" in line)
+    first_size = min(i for i, line in enumerate(packed.lines) if "tensor.dim" in line or "arith.constant" in line or "tensor.empty" in line)
     everywhere = [
         level2.function("attention", inputs, level2.lines, result),
         level2.function("cluster", inputs[2:], [level2.lines[cluster]], [permutation]),
@@ -96,7 +109,7 @@ def make_module(opt, layout, scores, cast="expcast"):
     ]
     on_gpu = [
         packed.function("pack", inputs, [x for i, x in enumerate(packed.lines[:first_size]) if i != pack_means], operands),
-        packed.function("kernel", operands, [packed.lines[pack_means], *packed.lines[first_size : kernel + 1]], packed.results("vcattn.packed_attention")),
+        packed.function("kernel", operands, [packed.lines[pack_means], *packed.lines[first_size : kernel + 1]], packed.results("vcattn.packed_attention")[:1]),
     ]
     return "".join(everywhere), "".join(on_gpu)
 
@@ -105,9 +118,9 @@ def main(bin_folder, out):
     bin_folder, out = Path(bin_folder), Path(out)
     out.mkdir(parents=True, exist_ok=True)
     libraries = {}
-    for layout, scores, cast in LIBRARIES:
-        name = library_name(layout, scores, cast)
-        everywhere, on_gpu = make_module(bin_folder / "vcattn-opt", layout, scores, cast)
+    for library in LIBRARIES:
+        name = library_name(*library)
+        everywhere, on_gpu = make_module(bin_folder / "vcattn-opt", *library)
         host, module = out / f"{name}-cpu.mlir", out / f"{name}.mlir"
         host.write_text(everywhere)
         module.write_text(everywhere + on_gpu)

@@ -13,12 +13,12 @@ import numpy as np
 from abi import CpuFunction
 from limits import LIMITS, limit_cases
 from limits import BENCHMARKS
-from prepare import ATTENTION, Body, run
+from prepare import Body, make_attention, run
 
 
 def make_benchmark(opt, attributes, scores):
     """Functions pack, which prepares operands in their order, and kernel, the attention alone."""
-    source = ATTENTION.format("1x?x?", "bhtd").replace("scale =", f"{attributes}, scale =")
+    source = make_attention("1x?x?", "bhtd").replace("scale =", f"{attributes}, scale =")
     method = f"--vcattn-method=scores={scores} clusters=0"
     packed = Body(run(opt, method, "--vcattn-schedule=target=sm_90a", "--vcattn-pack-operands", input=source))
     kernel, pack_means = packed.find("vcattn.packed_attention"), packed.find("vcattn.pack_means")

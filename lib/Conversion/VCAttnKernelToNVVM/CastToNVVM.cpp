@@ -47,12 +47,15 @@ namespace {
 /// What masks make of the scores that a thread has.
 class ScoreMask {
 public:
+  ScoreMask(KernelBuilder &b, Value valid) : b(b) {
+    if (!valid)
+      return;
+    Value first = LLVM::ShlOp::create(b, b.quadLane(), b.i32(1));
+    limit = LLVM::SubOp::create(b, valid, first);
+  }
   template <typename Adaptor>
-  ScoreMask(KernelBuilder &b, Adaptor adaptor) : b(b) {
-    if (Value valid = adaptor.getValid()) {
-      Value first = LLVM::ShlOp::create(b, b.quadLane(), b.i32(1));
-      limit = LLVM::SubOp::create(b, valid, first);
-    }
+  ScoreMask(KernelBuilder &b, Adaptor adaptor)
+      : ScoreMask(b, Value(adaptor.getValid())) {
     if (adaptor.getKeep())
       keep = b.unpack(adaptor.getKeep());
     if (adaptor.getAdded())
@@ -274,6 +277,15 @@ static std::unique_ptr<ScoreCast> makeCast(KernelBuilder &b, SoftmaxCast cast,
   return std::make_unique<ExactCast>(b, multipliers, maxima, bias);
 }
 
+/// Whether a warp has a level that rounds beyond 448, given the largest of each
+/// of a thread's rows.
+static Value anyAbove(KernelBuilder &b, ScoreCast &cast,
+                      ArrayRef<Value> largest) {
+  Value above = cast.isAbove(cast.max(largest[0], largest[1]));
+  return NVVM::VoteSyncOp::create(b, b.getI1Type(), b.i32(-1), above,
+                                  NVVM::VoteSyncKind::any);
+}
+
 //===----------------------------------------------------------------------===//
 // Patterns
 //===----------------------------------------------------------------------===//
@@ -301,15 +313,53 @@ struct CastScoresPattern : OpConversionPattern<CastScoresOp> {
                                         op.getSaturate(), largest[row]));
     }
 
-    Value overflow;
-    if (!op.getOverflow().use_empty()) {
-      Value above = cast->isAbove(cast->max(largest[0], largest[1]));
-      overflow = NVVM::VoteSyncOp::create(b, b.getI1Type(), b.i32(-1), above,
-                                          NVVM::VoteSyncKind::any);
-    } else {
-      overflow = LLVM::PoisonOp::create(b, b.getI1Type());
-    }
+    Value overflow = op.getOverflow().use_empty()
+                         ? Value(LLVM::PoisonOp::create(b, b.getI1Type()))
+                         : anyAbove(b, *cast, largest);
     rewriter.replaceOp(op, {b.pack(levels), overflow});
+    return success();
+  }
+};
+
+struct CheckMaximumPattern : OpConversionPattern<CheckMaximumOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(CheckMaximumOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    KernelBuilder b(op.getLoc(), rewriter);
+    // Integer scores are positive floats, whose bits are ordered as they are.
+    // Not -inf, with which raise_maximum fills: masked scores would be the same
+    // there, and all be held in registers until then.
+    SmallVector<Value> scores = b.unpack(adaptor.getScores());
+    bool isInteger = scores.front().getType().isInteger();
+    Value least =
+        isInteger ? b.i32(0) : b.f32(std::numeric_limits<float>::lowest());
+    ScoreMask mask(b, adaptor.getValid());
+    SmallVector<Value> tops(kThreadRows);
+    for (auto [i, score] : llvm::enumerate(scores)) {
+      Value &top = tops[i / 2 % kThreadRows];
+      score = mask.select(i, score, least);
+      if (!top)
+        top = score;
+      else if (isInteger)
+        top = LLVM::SMaxOp::create(b, top, score);
+      else
+        top = LLVM::MaximumOp::create(b, top, score);
+    }
+
+    auto cast = makeCast(b, op.getCast(), b.unpack(adaptor.getMultipliers()),
+                         b.unpack(adaptor.getMaximum()),
+                         getBias(op.getScores().getType()));
+    SmallVector<Value> levels;
+    for (auto [row, top] : llvm::enumerate(tops)) {
+      if (isInteger)
+        top = LLVM::BitcastOp::create(b, b.getF32Type(), top);
+      Value level = cast->getLevel(top, row, /*added=*/Value());
+      // Without a valid key, none.
+      levels.push_back(mask.select(2 * row, level, b.i32(0)));
+    }
+    rewriter.replaceOp(op, anyAbove(b, *cast, levels));
     return success();
   }
 };
@@ -423,7 +473,6 @@ struct PackProbabilitiesPattern : OpConversionPattern<PackProbabilitiesOp> {
 
 void vcattn::populateCastPatterns(const TypeConverter &converter,
                                   RewritePatternSet &patterns) {
-  patterns
-      .add<CastScoresPattern, RaiseMaximumPattern, PackProbabilitiesPattern>(
-          converter, patterns.getContext());
+  patterns.add<CastScoresPattern, CheckMaximumPattern, RaiseMaximumPattern,
+               PackProbabilitiesPattern>(converter, patterns.getContext());
 }

@@ -62,9 +62,10 @@ static LogicalResult checkOp(Operation *op) {
     operand = scores.getKeys().getType();
   else if (auto values = dyn_cast<MmaValuesOp>(op))
     operand = values.getValues().getType();
-  if (operand && operand.getShape()[1] != kSwizzleBytes)
-    return op->emitOpError("reads tiles of ")
-           << kSwizzleBytes << " columns on this target, got " << operand;
+  if (operand && operand.getShape()[1] % kStepBytes != 0)
+    return op->emitOpError("reads ")
+           << kStepBytes << " columns at a time on this target, got "
+           << operand;
 
   if (auto fill = dyn_cast<FillOp>(op))
     if (!fill.getResult().getType().getElementType().isF32() &&

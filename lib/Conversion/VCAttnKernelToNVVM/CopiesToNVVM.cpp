@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The producer says how many bytes a stage expects, then starts the copy, which
-// counts them on the stage's barrier.
+// The producer says how many bytes a stage expects, then starts the copies (one
+// per panel of columns and 256 rows), which count them on the stage's barrier.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,16 +37,37 @@ struct LoadTilePattern : OpConversionPattern<LoadTileOp> {
     NVVM::MBarrierArriveExpectTxOp::create(
         b, TypeRange(),
         ValueRange{stage.full, b.i32(type.getTile().getBytes())});
-    // PTX counts a tensor map's dimensions from the innermost one.
-    SmallVector<Value> coordinates(llvm::reverse(adaptor.getCoordinates()));
+    TileType tile = type.getTile();
+    int64_t panelColumns = tile.getPanelColumns(), rows = tile.getCopyRows();
+    int64_t copyBytes = tile.getPanelBytes() / tile.getShape()[0] * rows;
+    for (int64_t panel = 0; panel < tile.getPanels(); ++panel)
+      for (int64_t row = 0; row < tile.getShape()[0]; row += rows) {
+        // PTX counts a tensor map's dimensions from the innermost one.
+        SmallVector<Value> coordinates(llvm::reverse(adaptor.getCoordinates()));
+        advance(b, coordinates, 0, panel * panelColumns);
+        advance(b, coordinates, 1, row);
+        int64_t offset = panel * tile.getPanelBytes() + row / rows * copyBytes;
+        copy(b, adaptor.getMap(), coordinates, b.offset(stage.data, offset),
+             stage.full);
+      }
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  static void advance(KernelBuilder &b, MutableArrayRef<Value> coordinates,
+                      unsigned i, int64_t distance) {
+    if (distance != 0)
+      coordinates[i] = LLVM::AddOp::create(b, coordinates[i], b.i32(distance));
+  }
+
+  static void copy(KernelBuilder &b, Value map, ValueRange coordinates,
+                   Value destination, Value barrier) {
     NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-        b, getDestination(b, stage.data), adaptor.getMap(), coordinates,
-        stage.full,
+        b, getDestination(b, destination), map, coordinates, barrier,
         /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
         /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
         /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 

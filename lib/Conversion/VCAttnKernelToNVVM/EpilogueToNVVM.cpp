@@ -75,7 +75,8 @@ struct NormalizeAndStorePattern : OpConversionPattern<NormalizeAndStoreOp> {
     };
     auto type = cast<MemRefType>(op.getOut().getType());
     ValueRange result = ValueRange(values).drop_back(kSumRegisters);
-    if (!canStoreWide(type, result.size() * 2)) {
+    if (isPartial(op, result.size() - 4) ||
+        !canStoreWide(type, result.size() * 2)) {
       storeNarrow(b);
     } else {
       Value zero = arith::ConstantIndexOp::create(b, 0);
@@ -117,6 +118,26 @@ private:
     return indices;
   }
 
+  static int64_t getChannels(NormalizeAndStoreOp op) {
+    return cast<MemRefType>(op.getOut().getType()).getDimSize(kChannelDim);
+  }
+
+  /// Whether not all 8 columns of registers `i` to `i` + 3 are channels.
+  static bool isPartial(NormalizeAndStoreOp op, size_t i) {
+    return static_cast<int64_t>(2 * i + 8) > getChannels(op);
+  }
+
+  /// What is added to the lane's first channel, less where that leads past the
+  /// last channel: what comes of it is not stored.
+  static Value getLastChannels(KernelBuilder &b, NormalizeAndStoreOp op,
+                               Value added) {
+    Value lane = LLVM::ZExtOp::create(
+        b, b.getI64Type(), LLVM::ShlOp::create(b, b.quadLane(), b.i32(1)));
+    Value most = LLVM::ConstantOp::create(
+        b, b.getI64Type(), b.getI64IntegerAttr(getChannels(op) - 1));
+    return LLVM::SMinOp::create(b, added, LLVM::SubOp::create(b, most, lane));
+  }
+
   /// Multiplies by the inverse row sums and by each channel's scale.
   static void scaleChannels(KernelBuilder &b, NormalizeAndStoreOp op,
                             OpAdaptor adaptor, MutableArrayRef<Value> values,
@@ -131,25 +152,34 @@ private:
         memref::ExtractStridedMetadataOp::create(b, scales)
             .getStrides()
             .back());
-    for (size_t i = 0; i < values.size() - kSumRegisters; i += 4)
+    // Some scales at a time if all at once would take too many registers; an
+    // empty instruction that products go through holds the next loads back.
+    constexpr size_t kAtOnce = 32, kMost = 64;
+    size_t count = values.size() - kSumRegisters;
+    for (size_t i = 0; i < count; i += 4) {
       for (unsigned c : {0, 1}) {
-        Value distance = LLVM::MulOp::create(
-            b, stride,
-            LLVM::ConstantOp::create(b, b.getI64Type(),
-                                     b.getI64IntegerAttr(2 * i + c)));
+        Value channel = LLVM::ConstantOp::create(
+            b, b.getI64Type(), b.getI64IntegerAttr(2 * i + c));
+        if (isPartial(op, i))
+          channel = getLastChannels(b, op, channel);
+        Value distance = LLVM::MulOp::create(b, stride, channel);
         Value address =
             LLVM::GEPOp::create(b, start.getType(), b.getF32Type(), start,
                                 ArrayRef<LLVM::GEPArg>{distance});
         // Invariant: the loads need not wait for the last product.
         Value scale = LLVM::LoadOp::create(
             b, b.getF32Type(), address, /*alignment=*/4, /*isVolatile=*/false,
-            /*isNonTemporal=*/false, /*isInvariant=*/true);
+            /*isNonTemporal=*/false, /*isInvariant=*/count <= kMost);
         for (unsigned r = 0; r < kThreadRows; ++r) {
           Value &value = values[i + 2 * r + c];
           value = LLVM::FMulOp::create(b, value, inverses[r]);
           value = LLVM::FMulOp::create(b, value, scale);
         }
       }
+      if (count > kMost && (i + 4) % kAtOnce == 0 && i + 4 < count)
+        llvm::copy(b.assembly("", values.slice(i + 4 - kAtOnce, kAtOnce)),
+                   values.begin() + (i + 4 - kAtOnce));
+    }
   }
 
   /// Stores a row's column pairs at once where the row starts on a pair's
@@ -178,20 +208,35 @@ private:
       return element.isF32() ? value
                              : LLVM::FPTruncOp::create(b, element, value);
     };
+    auto storeElement = [&](KernelBuilder &b, size_t i, unsigned c) {
+      Value distance = LLVM::MulOp::create(
+          b, stride,
+          LLVM::ConstantOp::create(b, b.getI64Type(),
+                                   b.getI64IntegerAttr(2 * i + c)));
+      // The lane's first column came through the memref's own stride.
+      Value pointer = LLVM::GEPOp::create(b, start.getType(), element, start,
+                                          ArrayRef<LLVM::GEPArg>{distance});
+      LLVM::StoreOp::create(b, convert(b, values[i + 2 * r + c]), pointer,
+                            width);
+    };
+    size_t count = values.size() - kSumRegisters;
+    // Only the last 8 columns may be partial.
+    size_t full = isPartial(op, count - 4) ? count - 4 : count;
+    for (size_t i = full; i < count; i += 4)
+      for (unsigned c : {0, 1}) {
+        Value isChannel = arith::CmpIOp::create(
+            b, arith::CmpIPredicate::ult, lane,
+            arith::ConstantIndexOp::create(b, getChannels(op) - 2 * i - c));
+        scf::IfOp::create(b, isChannel, [&](OpBuilder &nested, Location loc) {
+          KernelBuilder inner(loc, nested);
+          storeElement(inner, i, c);
+          scf::YieldOp::create(inner);
+        });
+      }
     auto storeElements = [&](KernelBuilder &b) {
-      for (size_t i = 0; i < values.size() - kSumRegisters; i += 4)
-        for (unsigned c : {0, 1}) {
-          Value distance = LLVM::MulOp::create(
-              b, stride,
-              LLVM::ConstantOp::create(b, b.getI64Type(),
-                                       b.getI64IntegerAttr(2 * i + c)));
-          // The lane's first column came through the memref's own stride.
-          Value pointer =
-              LLVM::GEPOp::create(b, start.getType(), element, start,
-                                  ArrayRef<LLVM::GEPArg>{distance});
-          LLVM::StoreOp::create(b, convert(b, values[i + 2 * r + c]), pointer,
-                                width);
-        }
+      for (size_t i = 0; i < full; i += 4)
+        for (unsigned c : {0, 1})
+          storeElement(b, i, c);
     };
     if (!isDense)
       return storeElements(b);
@@ -209,7 +254,7 @@ private:
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(&either.getThenRegion().front());
       auto pair = VectorType::get({2}, element);
-      for (size_t i = 0; i < values.size() - kSumRegisters; i += 4) {
+      for (size_t i = 0; i < full; i += 4) {
         Value both = LLVM::PoisonOp::create(b, pair);
         for (unsigned c : {0, 1})
           both = LLVM::InsertElementOp::create(

@@ -22,8 +22,6 @@ using namespace vcattn;
 
 int64_t SharedMemoryLayout::add(Operation *kernel) {
   int64_t bytes = 0;
-  // The 128-byte swizzle repeats every 8 rows (PTX ISA, swizzling modes).
-  constexpr int64_t kTileAlignment = 1024;
   auto place = [&](Operation *op, int64_t size) {
     bytes = llvm::alignTo(bytes, kTileAlignment);
     ranges[op].data = bytes;

@@ -34,13 +34,9 @@ inline constexpr unsigned kGlobalSpace = 1;
 /// Rows of one consumer, and the rows that one thread has of them.
 inline constexpr int64_t kConsumerRows = 64;
 inline constexpr unsigned kThreadRows = 2;
-/// Bytes that a row of an 8-bit operand has: one span of the swizzle.
-inline constexpr int64_t kSwizzleBytes = 128;
 
 /// Registers of the accumulator that hold row sums: the last 8 columns.
 inline constexpr int64_t kSumRegisters = kRowSumColumns / 2;
-/// Bytes of one mbarrier.
-inline constexpr int64_t kBarrierBytes = 8;
 
 /// Where shared tiles and pipelines of a module's kernels lie, in bytes from
 /// the start of the kernel's dynamic shared memory: tiles first, each on a

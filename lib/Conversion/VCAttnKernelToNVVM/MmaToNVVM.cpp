@@ -19,9 +19,6 @@
 using namespace mlir;
 using namespace vcattn;
 
-/// Bytes of a row that one 8-bit wgmma reads.
-static constexpr int64_t kStepBytes = 32;
-
 /// The number whose bits are 1.5 * 2^23: an i32 accumulator that starts with
 /// it reads as the float 12582912 + score, since |score| <= 127^2 * 128 < 2^22.
 static constexpr int64_t kScoreBias = 0x4B400000;
@@ -42,24 +39,55 @@ static Value getDescriptor(KernelBuilder &b, Value tile, int64_t leading,
   return LLVM::OrOp::create(b, wide, constant);
 }
 
-/// Rows of 128 bytes with the 128-byte swizzle, 8 of them 1024 bytes apart.
-static Value getSwizzledDescriptor(KernelBuilder &b, Value tile) {
-  return getDescriptor(b, tile, /*leading=*/16, /*stride=*/1024, /*swizzle=*/1);
+/// The first panel of a tile of `type`: rows of as many bytes as the swizzle
+/// spans, in groups of 8.
+static Value getSwizzledDescriptor(KernelBuilder &b, TileType type,
+                                   Value tile) {
+  int64_t bytes = type.getPanelColumns();
+  int64_t swizzle = bytes == 128 ? 1 : bytes == 64 ? 2 : 3;
+  return getDescriptor(b, tile, /*leading=*/16, /*stride=*/8 * bytes, swizzle);
 }
+
+/// Bytes of 8 channels of packed means.
+static constexpr int64_t kCoreRowBytes = 256;
 
 /// Packed means: cores of 8 channels x 8 tiles; the upper 8 tiles follow the
 /// lower ones, then come the next 8 channels.
 static Value getCoreDescriptor(KernelBuilder &b, Value tile) {
-  return getDescriptor(b, tile, /*leading=*/128, /*stride=*/256, /*swizzle=*/0);
+  return getDescriptor(b, tile, /*leading=*/128, kCoreRowBytes, /*swizzle=*/0);
+}
+
+/// The parts, as first column and number of columns, in which products give an
+/// accumulator: one product gives at most 256 columns. All products cut it
+/// alike, so that its registers need not move between them.
+static SmallVector<std::pair<int64_t, int64_t>> getParts(int64_t columns) {
+  constexpr int64_t kMost = 256, kFirst = 128;
+  if (columns <= kMost)
+    return {{0, columns}};
+  return {{0, kFirst}, {kFirst, columns - kFirst}};
+}
+
+/// The descriptor of what lies `bytes` further.
+static Value advance(KernelBuilder &b, Value descriptor, int64_t bytes) {
+  if (bytes == 0)
+    return descriptor;
+  Value distance = LLVM::ConstantOp::create(b, b.getI64Type(),
+                                            b.getI64IntegerAttr(bytes / 16));
+  return LLVM::AddOp::create(b, descriptor, distance);
+}
+
+/// Steps of 32 bytes that the rows of a tile have.
+static int64_t getSteps(TileType type) {
+  return llvm::divideCeil(type.getShape()[1], kStepBytes);
 }
 
 /// The descriptor of the step-th 32 bytes of each row.
-static Value getStep(KernelBuilder &b, Value descriptor, int64_t step) {
-  if (step == 0)
-    return descriptor;
-  Value distance = LLVM::ConstantOp::create(
-      b, b.getI64Type(), b.getI64IntegerAttr(step * kStepBytes / 16));
-  return LLVM::AddOp::create(b, descriptor, distance);
+static Value getStep(KernelBuilder &b, TileType type, Value descriptor,
+                     int64_t step) {
+  int64_t column = step * kStepBytes, panel = column / type.getPanelColumns();
+  return advance(b, descriptor,
+                 panel * type.getPanelBytes() +
+                     column % type.getPanelColumns());
 }
 
 /// `wgmma.mma_async` with `operands` (registers and descriptors) after the
@@ -118,18 +146,21 @@ struct MmaScoresPattern : OpConversionPattern<MmaScoresOp> {
       scores = emitFence(b, scores);
     else
       emitFence(b, {});
-    Value queries = getSwizzledDescriptor(b, adaptor.getQueries());
-    Value keys = getSwizzledDescriptor(b, adaptor.getKeys());
+    TileType queryTile = op.getQueries().getType();
+    TileType keyTile = op.getKeys().getType();
+    Value queries = getSwizzledDescriptor(b, queryTile, adaptor.getQueries());
+    Value keys = getSwizzledDescriptor(b, keyTile, adaptor.getKeys());
     std::string shape =
         llvm::formatv("m64n{0}k32.{1}", type.getColumns(),
                       isInteger ? "s32.s8.s8" : "f32.e4m3.e4m3");
-    for (int64_t step = 0; step < kSwizzleBytes / kStepBytes; ++step)
+    for (int64_t step = 0; step < getSteps(keyTile); ++step)
       scores = emitWgmma(b, shape,
                          isInteger   ? ", 1"
                          : step == 0 ? ", 0, 1, 1"
                                      : ", 1, 1, 1",
                          scores, {},
-                         {getStep(b, queries, step), getStep(b, keys, step)});
+                         {getStep(b, queryTile, queries, step),
+                          getStep(b, keyTile, keys, step)});
     rewriter.replaceOp(op, b.pack(scores));
     return success();
   }
@@ -157,21 +188,31 @@ struct MmaValuesPattern : OpConversionPattern<MmaValuesOp> {
   LogicalResult
   matchAndRewrite(MmaValuesOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    FragmentType type = op.getResult().getType().getFragment();
     KernelBuilder b(op.getLoc(), rewriter);
     SmallVector<Value> accumulator = b.unpack(adaptor.getAccumulator());
     SmallVector<Value> left = b.unpack(adaptor.getProbabilities());
     fenceOperands(b, isa<InFlightType>(op.getAccumulator().getType()),
                   accumulator, left);
-    Value values = getSwizzledDescriptor(b, adaptor.getValues());
-    std::string shape =
-        llvm::formatv("m64n{0}k32.f32.e4m3.e4m3", type.getColumns());
-    for (int64_t step = 0; step < kSwizzleBytes / kStepBytes; ++step)
-      accumulator = emitWgmma(b, shape, ", 1, 1, 1", accumulator,
-                              ArrayRef(left).slice(4 * step, 4),
-                              getStep(b, values, step));
+    TileType tile = op.getValues().getType();
+    Value values = getSwizzledDescriptor(b, tile, adaptor.getValues());
+    for (int64_t step = 0; step < getSteps(tile); ++step)
+      emitStep(b, accumulator, ArrayRef(left).slice(4 * step, 4),
+               getStep(b, tile, values, step), tile.getPanelColumns());
     rewriter.replaceOp(op, b.pack(accumulator));
     return success();
+  }
+
+private:
+  /// One step of 32 keys; each channel is a row of `rowBytes`.
+  static void emitStep(KernelBuilder &b, MutableArrayRef<Value> accumulator,
+                       ArrayRef<Value> left, Value values, int64_t rowBytes) {
+    for (auto [first, count] : getParts(2 * accumulator.size())) {
+      MutableArrayRef<Value> part = accumulator.slice(first / 2, count / 2);
+      std::string shape = llvm::formatv("m64n{0}k32.f32.e4m3.e4m3", count);
+      llvm::copy(emitWgmma(b, shape, ", 1, 1, 1", part, left,
+                           advance(b, values, first * rowBytes)),
+                 part.begin());
+    }
   }
 };
 
@@ -195,12 +236,16 @@ struct MmaMeansPattern : OpConversionPattern<MmaMeansOp> {
     fenceOperands(b, isa<InFlightType>(op.getAccumulator().getType()),
                   accumulator, left);
     int64_t channels = type.getColumns() - kRowSumColumns;
-    int64_t count = channels / 2;
-    SmallVector<Value> product =
-        emitWgmma(b, llvm::formatv("m64n{0}k16.f32.f16.f16", channels).str(),
-                  ", 1, 1, 1, 0", ArrayRef(accumulator).take_front(count), left,
-                  getCoreDescriptor(b, adaptor.getMeans()));
-    llvm::copy(product, accumulator.begin());
+    Value means = getCoreDescriptor(b, adaptor.getMeans());
+    for (auto [first, columns] : getParts(type.getColumns())) {
+      int64_t count = std::min(columns, channels - first);
+      MutableArrayRef<Value> part =
+          MutableArrayRef<Value>(accumulator).slice(first / 2, count / 2);
+      std::string shape = llvm::formatv("m64n{0}k16.f32.f16.f16", count);
+      llvm::copy(emitWgmma(b, shape, ", 1, 1, 1, 0", part, left,
+                           advance(b, means, first / 8 * kCoreRowBytes)),
+                 part.begin());
+    }
     rewriter.replaceOp(op, b.pack(accumulator));
     return success();
   }

@@ -215,6 +215,18 @@ struct TileRowsPattern : OpConversionPattern<TileRowsOp> {
   }
 };
 
+struct RecomputePattern : OpConversionPattern<RecomputeOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(RecomputeOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    KernelBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, b.assembly("", adaptor.getInput()));
+    return success();
+  }
+};
+
 /// Named barriers 1 and 2 are the turns of consumers 0 and 1; each is met by
 /// the consumer that waits and the one that lets it go.
 template <typename Op>
@@ -248,7 +260,8 @@ void vcattn::populatePipelinePatterns(const TypeConverter &converter,
   patterns.add<SharedTilePattern, CreatePipelinePattern>(converter, context,
                                                          layout);
   patterns.add<AcquirePattern, WaitTilePattern>(converter, context, debugWaits);
-  patterns.add<WarpSpecializePattern, ReleasePattern, TileRowsPattern,
-               TurnPattern<TakeTurnOp>, TurnPattern<PassTurnOp>>(converter,
-                                                                 context);
+  patterns
+      .add<WarpSpecializePattern, ReleasePattern, TileRowsPattern,
+           RecomputePattern, TurnPattern<TakeTurnOp>, TurnPattern<PassTurnOp>>(
+          converter, context);
 }

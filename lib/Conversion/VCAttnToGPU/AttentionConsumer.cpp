@@ -8,7 +8,9 @@
 //
 // A consumer takes its rows of a query tile through all key tiles. In step j
 // the product of tile j's scores runs together with that of tile j - 1's
-// values; while the values' is still running, tile j's scores are cast.
+// values; while the values' is still running, tile j's scores are cast. An
+// accumulator that leaves no registers for that settles first
+// (castsUnderValues); means are then restored at once.
 //
 // Every 8 tiles the row sums leave the accumulator, and the means of those
 // tiles are restored along with the next step's values; every `promotion` tiles
@@ -84,6 +86,11 @@ SmallVector<Value> ConsumerBuilder::closeGroup(TileBuilder &b, RowState state,
       b.compare(arith::CmpIPredicate::eq,
                 b.rem(done, config.schedule.getPromotion()), b.i32(0));
   state = promoteIf(b, isDue, state);
+  if (!isUnderValues) {
+    Value group = b.sub(b.div(done, kGroupTiles), b.i32(1));
+    state = restore(b, state, sums, group, isUpper(b, group));
+    sums = fill(b, rowSumsType, 0);
+  }
   SmallVector<Value> values = state.values();
   values.push_back(sums);
   return values;
@@ -116,7 +123,8 @@ ConsumerBuilder::groups(TileBuilder &b, RowState state, Value from, Value to) {
         // zeros.
         Value group = b.div(start, kGroupTiles), firstTile = start;
         StepOptions options;
-        options.sums = values.back();
+        if (isUnderValues)
+          options.sums = values.back();
         options.group =
             b.max(b.sub(group, b.i32(1)), isLimited ? firstGroup : b.i32(0));
         if (isLimited) {
@@ -159,6 +167,8 @@ RowState ConsumerBuilder::wholeGroups(TileBuilder &b, RowState state,
                                       Value from, Value to) {
   Value sums;
   std::tie(state, sums) = groups(b, state, from, to);
+  if (!isUnderValues)
+    return state;
   // A group that ended with the last of these steps has its means pending.
   Value lastStep = b.sub(to, b.i32(1));
   Value isPending = endsGroup(b, lastStep);
@@ -212,19 +222,22 @@ SmallVector<Value> ConsumerBuilder::build(TileBuilder &b, const WorkItem &work,
   if (!isLimited)
     last = b.sub(item.tiles, b.i32(1));
   int64_t rows = rowsType.getRows();
-  firstRow = b.add(item.query, b.toIndex(b.mul(consumer, b.i32(rows))));
+  auto getFirstRow = [&](const WorkItem &item) {
+    return b.add(item.query, b.toIndex(b.mul(consumer, b.i32(rows))));
+  };
+  firstRow = getFirstRow(item);
   rowScales = LoadRowsOp::create(b, rowsType, a.queryScale, item.batch,
                                  item.head, firstRow, a.factor);
-  Value tile = wait(b, p.queries, uses[0]);
-  queries = TileRowsOp::create(
-      b, TileType::get(b.getContext(), {rows, config.headDim}, config.code),
-      tile, consumer);
-  ClearTileOp::create(b, totals);
+  // Each consumer has a stage of its own.
+  Value queryUse =
+      b.add(b.mul(uses[0], b.i32(config.schedule.getConsumers())), consumer);
+  queries = wait(b, p.queries, queryUse);
+  ClearTotalOp::create(b, totals, getValueChannels(config.valueDim));
 
   RowState state = isLimited ? limitedTiles(b) : allTiles(b);
   // No score is left to compute: the next queries, and the keys and values that
   // follow them, arrive while this item is finished.
-  ReleaseOp::create(b, p.queries, uses[0], Value());
+  ReleaseOp::create(b, p.queries, queryUse, Value());
 
   // The last values, row sums and means.
   state.accumulator =
@@ -233,9 +246,11 @@ SmallVector<Value> ConsumerBuilder::build(TileBuilder &b, const WorkItem &work,
   state = takeAndRestore(b, state, b.div(last, kGroupTiles), Value());
 
   Value result = MergeOp::create(b, state.accumulator, totals, state.promoted);
+  // Computed again, not held through all tiles.
+  item = context.getWorkItem(b, RecomputeOp::create(b, item.number));
   NormalizeAndStoreOp::create(b, result, state.sum, state.maximum, a.valueScale,
                               a.out, a.lse, item.outBatch, item.head,
-                              item.batch, item.keyHead, firstRow,
+                              item.batch, item.keyHead, getFirstRow(item),
                               /*masked=*/isLimited, config.cast, config.layout);
   Value nextQuery = b.add(uses[0], b.i32(1));
   if (isLimited)

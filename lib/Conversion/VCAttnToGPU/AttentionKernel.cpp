@@ -85,11 +85,42 @@ static Value getBalancedItem(TileBuilder &b, Value item, Value work,
   Value round = arith::DivUIOp::create(b, item, blocks);
   Value start = b.mul(round, blocks);
   Value next = b.add(start, blocks);
-  Value isOdd =
-      b.compare(arith::CmpIPredicate::eq, b.rem(round, 2), b.index(1));
+  Value isOdd = b.compare(arith::CmpIPredicate::eq, b.rem(round, 2), b.i32(1));
   Value isWhole = b.compare(arith::CmpIPredicate::ule, next, work);
-  Value mirrored = b.sub(b.sub(next, b.index(1)), b.sub(item, start));
+  Value mirrored = b.sub(b.sub(next, b.i32(1)), b.sub(item, start));
   return b.select(arith::AndIOp::create(b, isOdd, isWhole), mirrored, item);
+}
+
+/// An i32 that is not negative as an index, whose upper half is known to be 0.
+static Value widen(TileBuilder &b, Value x) {
+  return arith::IndexCastUIOp::create(b, b.getIndexType(), x);
+}
+
+WorkItem KernelContext::getWorkItem(TileBuilder &b, Value number) const {
+  auto quotient = [&](Value x, Value y) -> Value {
+    return arith::DivUIOp::create(b, x, y);
+  };
+  auto rest = [&](Value x, Value y) -> Value {
+    return arith::RemUIOp::create(b, x, y);
+  };
+  Value tile, row;
+  if (config.limits.right >= 0) {
+    Value balanced = getBalancedItem(b, number, work, b.toI32(blocks));
+    Value rows = quotient(work, queryTiles);
+    row = rest(balanced, rows);
+    tile = b.sub(b.sub(queryTiles, b.i32(1)), quotient(balanced, rows));
+  } else {
+    tile = rest(number, queryTiles);
+    row = quotient(number, queryTiles);
+  }
+  Value head = rest(row, heads);
+  WorkItem x;
+  x.number = number;
+  x.head = widen(b, head);
+  setKeys(b, x, quotient(row, heads));
+  x.keyHead = widen(b, quotient(head, ratio));
+  x.query = widen(b, b.mul(tile, b.i32(config.schedule.getTileQ())));
+  return x;
 }
 
 void KernelContext::forEachWorkItem(
@@ -97,46 +128,32 @@ void KernelContext::forEachWorkItem(
     function_ref<SmallVector<Value>(TileBuilder &, const WorkItem &,
                                     ValueRange)>
         body) const {
-  Value first = gpu::BlockIdOp::create(b, gpu::Dimension::x);
-  Value step = gpu::GridDimOp::create(b, gpu::Dimension::x);
+  // In 32 bits: indices would take twice the registers through all tiles.
+  Value first = b.toI32(gpu::BlockIdOp::create(b, gpu::Dimension::x));
   SmallVector<Value> zeros(counters, b.i32(0));
   scf::ForOp::create(
-      b, first, work, step, zeros,
+      b, first, work, b.toI32(blocks), zeros,
       [&](OpBuilder &nested, Location loc, Value item, ValueRange state) {
         TileBuilder inner(loc, nested);
-        Value tile, row;
-        if (config.limits.right >= 0) {
-          Value number = getBalancedItem(inner, item, work, step);
-          Value rows = arith::DivUIOp::create(inner, work, queryTiles);
-          row = arith::RemUIOp::create(inner, number, rows);
-          Value late = arith::DivUIOp::create(inner, number, rows);
-          tile = inner.sub(inner.sub(queryTiles, inner.index(1)), late);
-        } else {
-          tile = arith::RemUIOp::create(inner, item, queryTiles);
-          row = arith::DivUIOp::create(inner, item, queryTiles);
-        }
-        WorkItem x;
-        x.head = arith::RemUIOp::create(inner, row, heads);
-        x.outBatch = arith::DivUIOp::create(inner, row, heads);
-        setKeys(inner, x);
-        x.keyHead = arith::DivUIOp::create(inner, x.head, ratio);
-        x.query = inner.mul(tile, inner.index(config.schedule.getTileQ()));
+        WorkItem x = getWorkItem(inner, item);
         scf::YieldOp::create(inner, body(inner, x, state));
       });
 }
 
-void KernelContext::setKeys(TileBuilder &b, WorkItem &item) const {
-  item.batch = item.outBatch;
+void KernelContext::setKeys(TileBuilder &b, WorkItem &item,
+                            Value outBatch) const {
+  item.outBatch = item.batch = widen(b, outBatch);
   item.tiles = tiles;
   item.keys = arguments.keys;
   if (config.splitKeys == 0)
     return;
-  item.batch = arith::RemUIOp::create(b, item.outBatch, batches);
-  Value shard = arith::DivUIOp::create(b, item.outBatch, batches);
+  item.batch = widen(b, arith::RemUIOp::create(b, outBatch, batches));
+  Value shard = arith::DivUIOp::create(b, outBatch, batches);
   Value mostTiles = b.i32(config.splitKeys / config.schedule.getTileK());
-  item.firstTile = b.mul(b.toI32(shard), mostTiles);
+  item.firstTile = b.mul(shard, mostTiles);
   item.tiles = b.min(b.sub(tiles, item.firstTile), mostTiles);
-  item.keys = b.sub(arguments.keys, b.mul(shard, b.index(config.splitKeys)));
+  item.keys =
+      b.sub(arguments.keys, b.mul(widen(b, shard), b.index(config.splitKeys)));
 }
 
 Value vcattn::getMeanTiles(TileBuilder &b, const WorkItem &item) {
@@ -156,25 +173,30 @@ static KernelPipelines createPipelines(TileBuilder &b,
                                        const KernelConfig &config) {
   MLIRContext *context = b.getContext();
   ScheduleAttr schedule = config.schedule;
-  auto pipeline = [&](int64_t stages, int64_t rows, int64_t columns,
-                      Type element) -> Value {
+  int64_t consumers = schedule.getConsumers();
+  int64_t keyColumns = getKeyColumns(config.headDim);
+  int64_t channels = getValueChannels(config.valueDim);
+  auto pipeline = [&](int64_t readers, int64_t stages, int64_t rows,
+                      int64_t columns, Type element) -> Value {
     auto tile = TileType::get(context, {rows, columns}, element);
     auto type = PipelineType::get(context, stages, tile);
-    return CreatePipelineOp::create(b, type, schedule.getConsumers());
+    return CreatePipelineOp::create(b, type, readers);
   };
   KernelPipelines result;
-  result.queries =
-      pipeline(1, schedule.getTileQ(), config.headDim, config.code);
-  result.keys = pipeline(schedule.getStages(), schedule.getTileK(),
-                         config.headDim, config.code);
+  // A stage per consumer, which alone reads it.
+  result.queries = pipeline(1, consumers, schedule.getTileQ() / consumers,
+                            keyColumns, config.code);
+  result.keys = pipeline(consumers, schedule.getStages(), schedule.getTileK(),
+                         keyColumns, config.code);
   result.values =
-      pipeline(schedule.getStages(), config.valueDim + kRowSumColumns,
+      pipeline(consumers, schedule.getStages(), channels + kRowSumColumns,
                schedule.getTileK(), b.getType<Float8E4M3FNType>());
   result.means =
-      pipeline(kMeanStages, config.valueDim, kMeanTiles, b.getF16Type());
-  result.totals = SharedTileOp::create(
-      b, TileType::get(context, {schedule.getTileQ(), config.valueDim},
-                       b.getF32Type()));
+      pipeline(consumers, kMeanStages, channels, kMeanTiles, b.getF16Type());
+  if (!config.hasTotals)
+    result.totals = SharedTileOp::create(
+        b, TileType::get(context, {schedule.getTileQ(), channels},
+                         b.getF32Type()));
   return result;
 }
 
@@ -188,6 +210,8 @@ static KernelArguments getArguments(gpu::GPUFuncOp kernel,
     *argument = *next++;
   if (config.hasLse)
     a.lse = *next++;
+  if (config.hasTotals)
+    a.totals = *next++;
   if (config.limits.mask)
     a.mask = *next++;
   if (config.limits.lengths)
@@ -222,8 +246,7 @@ gpu::GPUFuncOp vcattn::buildAttentionKernel(ImplicitLocOpBuilder &builder,
   kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                   builder.getI32IntegerAttr(1));
   kernel->setAttr(kSharedMemoryAttrName,
-                  builder.getI64IntegerAttr(getSharedMemoryBytes(
-                      schedule, config.headDim, config.valueDim)));
+                  builder.getI64IntegerAttr(config.sharedMemory));
 
   TileBuilder b(builder.getLoc(), builder);
   b.setInsertionPointToStart(&kernel.getBody().front());
@@ -235,15 +258,16 @@ gpu::GPUFuncOp vcattn::buildAttentionKernel(ImplicitLocOpBuilder &builder,
     return memref::DimOp::create(b, buffer, dim);
   };
   int64_t tileQ = schedule.getTileQ(), tileK = schedule.getTileK();
-  context.batches = sizeOf(a.queryScale, 0);
-  context.heads = sizeOf(a.queryScale, 1);
+  context.batches = b.toI32(sizeOf(a.queryScale, 0));
+  context.heads = b.toI32(sizeOf(a.queryScale, 1));
   context.queryTiles =
-      b.div(b.add(sizeOf(a.queryScale, 2), b.index(tileQ - 1)), tileQ);
-  context.ratio =
-      arith::DivUIOp::create(b, context.heads, sizeOf(a.valueScale, 1));
+      b.toI32(b.div(b.add(sizeOf(a.queryScale, 2), b.index(tileQ - 1)), tileQ));
+  context.ratio = arith::DivUIOp::create(b, context.heads,
+                                         b.toI32(sizeOf(a.valueScale, 1)));
   // With shards of keys, outputs have a batch entry for each.
-  context.work =
-      b.mul(b.mul(sizeOf(a.out, kBatchDim), context.heads), context.queryTiles);
+  context.work = b.mul(b.mul(b.toI32(sizeOf(a.out, kBatchDim)), context.heads),
+                       context.queryTiles);
+  context.blocks = gpu::GridDimOp::create(b, gpu::Dimension::x);
   context.tiles = b.toI32(b.div(b.add(a.keys, b.index(tileK - 1)), tileK));
 
   auto roles = WarpSpecializeOp::create(b, schedule.getProducerRegisters(),

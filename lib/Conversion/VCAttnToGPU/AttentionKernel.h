@@ -49,14 +49,17 @@ struct KeyLimits {
 struct KernelConfig {
   /// Element type of query and key codes.
   mlir::Type code;
-  /// Types of query_scale, key_scale, value_scale, means, the output and, if it
-  /// is wanted, the log-sum-exp, in this order. Sizes are dynamic.
+  /// Types of query_scale, key_scale, value_scale, means, the output and, if
+  /// there are any, the log-sum-exp and the room for totals, in this order.
+  /// Sizes are dynamic.
   llvm::SmallVector<mlir::MemRefType> buffers;
-  bool hasLse;
+  bool hasLse, hasTotals;
   SoftmaxCast cast;
   Layout layout;
   int64_t headDim, valueDim;
   ScheduleAttr schedule;
+  /// Bytes of shared memory to launch it with.
+  int64_t sharedMemory;
   /// Keys of a work item, or 0 for all of them.
   int64_t splitKeys;
   /// What limits the keys that a query sees.
@@ -64,9 +67,10 @@ struct KernelConfig {
 
   bool operator==(const KernelConfig &other) const {
     return code == other.code && buffers == other.buffers &&
-           hasLse == other.hasLse && cast == other.cast &&
-           layout == other.layout && headDim == other.headDim &&
-           valueDim == other.valueDim && schedule == other.schedule &&
+           hasLse == other.hasLse && hasTotals == other.hasTotals &&
+           cast == other.cast && layout == other.layout &&
+           headDim == other.headDim && valueDim == other.valueDim &&
+           schedule == other.schedule && sharedMemory == other.sharedMemory &&
            splitKeys == other.splitKeys && limits == other.limits;
   }
 };
@@ -75,7 +79,7 @@ struct KernelConfig {
 struct KernelArguments {
   mlir::Value queryMap, keyMap, valueMap;
   mlir::Value queryScale, keyScale, valueScale, means, out;
-  mlir::Value lse;                   // null without
+  mlir::Value lse, totals;           // null without
   mlir::Value mask, lengths, blocks; // null without
   /// Number of keys, an index.
   mlir::Value keys;
@@ -95,12 +99,14 @@ mlir::gpu::GPUFuncOp buildAttentionKernel(mlir::ImplicitLocOpBuilder &b,
 /// Tiles in shared memory, as one block has them.
 struct KernelPipelines {
   mlir::Value queries, keys, values, means;
-  /// FP32 copy of the consumers' accumulators.
+  /// FP32 copy of the consumers' accumulators; null if it is in global memory.
   mlir::Value totals;
 };
 
 /// One unit of work: a tile of queries of one head, and all keys or a shard.
 struct WorkItem {
+  /// Its number, an i32, from which the others follow.
+  mlir::Value number;
   mlir::Value batch, head, keyHead;
   /// Batch entry of the outputs; another one than `batch` in a later shard.
   mlir::Value outBatch;
@@ -154,10 +160,10 @@ struct KernelContext {
   KernelPipelines pipelines;
   /// Key tiles, an i32.
   mlir::Value tiles;
-  /// Queries, query heads, work items, and query heads per key head.
+  /// Query tiles, query heads, work items, and query heads per key head, i32s.
   mlir::Value queryTiles, heads, work, ratio;
-  /// Batch entries of the operands.
-  mlir::Value batches;
+  /// Batch entries of the operands, an i32, and blocks of the grid, an index.
+  mlir::Value batches, blocks;
 
   /// Loops over this block's work items with i32 counters of which `body`
   /// returns the next values; they start at 0.
@@ -170,10 +176,12 @@ struct KernelContext {
   /// Whether the block mask has `tile` set, an i1.
   mlir::Value isInBlocks(TileBuilder &b, const WorkItem &item,
                          mlir::Value tile) const;
+  /// The work item of a number.
+  WorkItem getWorkItem(TileBuilder &b, mlir::Value number) const;
 
 private:
   /// Sets what `item` says about keys, and its batch entries.
-  void setKeys(TileBuilder &b, WorkItem &item) const;
+  void setKeys(TileBuilder &b, WorkItem &item, mlir::Value outBatch) const;
 };
 
 /// Uses that one work item makes of the pipeline of means.

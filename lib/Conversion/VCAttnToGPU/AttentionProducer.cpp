@@ -63,15 +63,28 @@ void vcattn::loadMeans(TileBuilder &b, const KernelContext &context,
                       context.pipelines.means, use);
 }
 
+/// The queries of each consumer of work item `round`.
+static void loadQueries(TileBuilder &b, const KernelContext &context,
+                        const WorkItem &item, Value round) {
+  ScheduleAttr schedule = context.config.schedule;
+  int64_t consumers = schedule.getConsumers();
+  Value batch = b.toI32(item.batch), head = b.toI32(item.head);
+  for (int64_t i = 0; i < consumers; ++i) {
+    Value query =
+        b.add(b.toI32(item.query), b.i32(i * schedule.getTileQ() / consumers));
+    load(b, context.arguments.queryMap,
+         getCoordinates(b, context.config.layout, batch, head, query),
+         context.pipelines.queries,
+         b.add(b.mul(round, b.i32(consumers)), b.i32(i)));
+  }
+}
+
 void vcattn::buildProducer(TileBuilder &b, const KernelContext &context) {
   const KernelConfig &config = context.config;
   // Counters: uses of the pipelines of queries, of keys and values, of means.
   context.forEachWorkItem(
       b, 3, [&](TileBuilder &b, const WorkItem &item, ValueRange uses) {
-        load(b, context.arguments.queryMap,
-             getCoordinates(b, config.layout, b.toI32(item.batch),
-                            b.toI32(item.head), b.toI32(item.query)),
-             context.pipelines.queries, uses[0]);
+        loadQueries(b, context, item, uses[0]);
         if (config.limits.any()) {
           auto [next, nextMean] =
               produceLimited(b, context, item, uses[1], uses[2]);

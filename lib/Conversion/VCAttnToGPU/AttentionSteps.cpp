@@ -22,7 +22,8 @@ using namespace vcattn;
 ConsumerBuilder::ConsumerBuilder(TileBuilder &b, const KernelContext &context,
                                  Value consumer)
     : context(context), config(context.config), p(context.pipelines),
-      consumer(consumer) {
+      consumer(consumer), isUnderValues(castsUnderValues(
+                              config.schedule, config.valueDim, config.cast)) {
   int64_t rows = config.schedule.getTileQ() / config.schedule.getConsumers();
   int64_t keys = config.schedule.getTileK();
   auto fragment = [&](ArrayRef<int64_t> shape, Type element,
@@ -36,15 +37,19 @@ ConsumerBuilder::ConsumerBuilder(TileBuilder &b, const KernelContext &context,
   levelsType = fragment({rows, keys}, level, FragmentRole::Levels);
   probabilitiesType = fragment({rows, keys}, b.getType<Float8E4M3FNType>(),
                                FragmentRole::Probabilities);
-  accumulatorType = fragment({rows, config.valueDim + kRowSumColumns}, f32,
+  int64_t channels = getValueChannels(config.valueDim);
+  accumulatorType = fragment({rows, channels + kRowSumColumns}, f32,
                              FragmentRole::Accumulator);
   rowsType = fragment({rows}, f32, FragmentRole::Rows);
   multipliersType =
       fragment({rows, kKeyScaleGroups}, f32, FragmentRole::Multipliers);
   rowSumsType =
       fragment({rows, kRowSumColumns}, b.getF16Type(), FragmentRole::RowSums);
-  auto mine = TileType::get(b.getContext(), {rows, config.valueDim}, f32);
-  totals = TileRowsOp::create(b, mine, p.totals, consumer);
+  totals = context.arguments.totals;
+  if (p.totals) {
+    auto mine = TileType::get(b.getContext(), {rows, channels}, f32);
+    totals = TileRowsOp::create(b, mine, p.totals, consumer);
+  }
 }
 
 Value ConsumerBuilder::wait(TileBuilder &b, Value pipeline, Value use) {
@@ -134,15 +139,50 @@ Value ConsumerBuilder::raise(TileBuilder &b, const Scores &x, RowState &state) {
   return raised.getFactor();
 }
 
-RowState ConsumerBuilder::raiseIfNeeded(TileBuilder &b, const Scores &x,
-                                        RowState state, Value overflow) {
-  state = runIf(b, overflow, state, [&](TileBuilder &b, RowState state) {
-    Value factor = raise(b, x, state);
-    for (Value *value : {&state.accumulator, &state.sum, &state.promoted})
-      *value = RescaleOp::create(b, *value, factor);
-    return state;
+RowState ConsumerBuilder::raiseIf(
+    TileBuilder &b, Value overflow, const Scores &x, RowState state,
+    function_ref<RowState(TileBuilder &, RowState)> otherwise) {
+  auto branch = scf::IfOp::create(
+      b, overflow,
+      [&](OpBuilder &nested, Location loc) {
+        TileBuilder b(loc, nested);
+        RowState raised = state;
+        Value factor = raise(b, x, raised);
+        for (Value *value :
+             {&raised.accumulator, &raised.sum, &raised.promoted})
+          *value = RescaleOp::create(b, *value, factor);
+        scf::YieldOp::create(b, pack(b, raised).values());
+      },
+      [&](OpBuilder &nested, Location loc) {
+        TileBuilder b(loc, nested);
+        scf::YieldOp::create(b, otherwise(b, state).values());
+      });
+  return RowState::get(branch.getResults());
+}
+
+RowState ConsumerBuilder::castTile(TileBuilder &b, const Scores &x,
+                                   RowState state, Value accumulator) {
+  // Where rows differ in their keys, the largest score does not tell the
+  // largest level: all levels are made first.
+  if (isUnderValues || x.keep) {
+    if (!isUnderValues)
+      state.accumulator = settle(b, accumulator, 0);
+    CastScoresOp cast = castScores(b, x, state.maximum);
+    if (isUnderValues)
+      state.accumulator = settle(b, accumulator, 0);
+    // Packed before the branch, so that no levels are held across it.
+    state.probabilities = cast.getLevels();
+    return raiseIf(b, cast.getOverflow(), x, pack(b, state),
+                   [](TileBuilder &, RowState state) { return state; });
+  }
+  state.accumulator = settle(b, accumulator, 0);
+  Value overflow =
+      CheckMaximumOp::create(b, b.getI1Type(), x.scores, x.multipliers,
+                             state.maximum, x.valid, config.cast);
+  return raiseIf(b, overflow, x, state, [&](TileBuilder &b, RowState state) {
+    state.probabilities = castScores(b, x, state.maximum).getLevels();
+    return pack(b, state);
   });
-  return pack(b, state);
 }
 
 //===----------------------------------------------------------------------===//
@@ -192,10 +232,7 @@ RowState ConsumerBuilder::step(TileBuilder &b, RowState state, Value tile,
 
   x.scores = settle(b, scores, 1);
   ReleaseOp::create(b, p.keys, use(b, tile), Value());
-  // The cast runs under the values' product.
-  CastScoresOp cast = castScores(b, x, state.maximum);
-  state.probabilities = cast.getLevels();
-  state.accumulator = settle(b, accumulator, 0);
+  state = castTile(b, x, state, accumulator);
   ReleaseOp::create(b, p.values, use(b, before), Value());
   if (options.sums) {
     Value isReleased = isUpper(b, options.group);
@@ -203,5 +240,5 @@ RowState ConsumerBuilder::step(TileBuilder &b, RowState state, Value tile,
       isReleased = arith::AndIOp::create(b, isReleased, options.isRestored);
     ReleaseOp::create(b, p.means, meanUse(b, options.group), isReleased);
   }
-  return raiseIfNeeded(b, x, state, cast.getOverflow());
+  return state;
 }

@@ -104,10 +104,15 @@ private:
   /// Raises the maxima of rows that overflow and casts again; returns the
   /// factor of what was accumulated so far.
   mlir::Value raise(TileBuilder &b, const Scores &x, RowState &state);
-  /// The same with everything that `state` has, if any row of the warp needs
-  /// it.
-  RowState raiseIfNeeded(TileBuilder &b, const Scores &x, RowState state,
-                         mlir::Value overflow);
+  /// The same with everything that `state` has, and packs, if `overflow`; if
+  /// not, does what `otherwise` does.
+  RowState
+  raiseIf(TileBuilder &b, mlir::Value overflow, const Scores &x, RowState state,
+          llvm::function_ref<RowState(TileBuilder &, RowState)> otherwise);
+  /// Casts while `accumulator` is in flight, or once it has settled, which
+  /// takes fewer registers.
+  RowState castTile(TileBuilder &b, const Scores &x, RowState state,
+                    mlir::Value accumulator);
 
   // Steps.
   /// The first tile, before any values can be multiplied.
@@ -161,6 +166,8 @@ private:
   const KernelConfig &config;
   const KernelPipelines &p;
   mlir::Value consumer, totals;
+  /// Whether scores are cast while the product with values runs.
+  bool isUnderValues;
   FragmentType scoresType, levelsType, probabilitiesType, accumulatorType,
       rowsType, multipliersType, rowSumsType;
 

@@ -23,6 +23,9 @@ namespace vcattn {
 using namespace mlir;
 using namespace vcattn;
 
+/// Dimension of packed values in which a tile's rows lie.
+static constexpr unsigned kValueRowsDim = 3;
+
 static MemRefType typeOf(Value buffer) {
   return cast<MemRefType>(buffer.getType());
 }
@@ -35,11 +38,6 @@ static LogicalResult checkSupport(PackedAttentionOp op) {
   const TargetInfo *target = lookupTarget(op.getTarget().getChip());
   if (target->matrixUnit != MatrixUnit::Wgmma)
     return op.emitOpError("has no kernel for ") << target->chip;
-  int64_t headDim = typeOf(op.getQuery()).getDimSize(kChannelDim);
-  int64_t valueDim = typeOf(op.getOuts()[0]).getShape().back();
-  if (headDim != 128 || valueDim != 128)
-    return op.emitOpError("has a kernel for head dimensions 128 and 128, not ")
-           << headDim << " and " << valueDim;
   ScheduleAttr schedule = op.getSchedule();
   if (schedule.getTileK() != kBlockTokens ||
       schedule.getTileQ() != 64 * schedule.getConsumers())
@@ -135,7 +133,8 @@ static KeyLimits getLimits(PackedAttentionOp op) {
 static KernelConfig getConfig(PackedAttentionOp op) {
   KernelConfig config;
   config.code = typeOf(op.getQuery()).getElementType();
-  config.hasLse = op.getOuts().size() == 2;
+  config.hasLse = op.getLseOut() != nullptr;
+  config.hasTotals = op.getTotalsOut() != nullptr;
   config.cast = op.getCast();
   config.layout = op.getLayout();
   config.headDim = typeOf(op.getQuery()).getDimSize(kChannelDim);
@@ -143,6 +142,9 @@ static KernelConfig getConfig(PackedAttentionOp op) {
   config.schedule = op.getSchedule();
   config.splitKeys = op.getSplitKeys();
   config.limits = getLimits(op);
+  config.sharedMemory =
+      getSharedMemoryBytes(*lookupTarget(op.getTarget().getChip()),
+                           config.schedule, config.headDim, config.valueDim);
   auto addType = [&](MemRefType type, ArrayRef<int64_t> innerSizes) {
     config.buffers.push_back(getKernelType(type, innerSizes));
   };
@@ -155,7 +157,9 @@ static KernelConfig getConfig(PackedAttentionOp op) {
   add(op.getMeans(), typeOf(op.getMeans()).getShape().take_back(4));
   addType(getOutputType(op, typeOf(op.getOuts()[0])), {config.valueDim});
   if (config.hasLse)
-    addType(getOutputType(op, typeOf(op.getOuts()[1])), {});
+    addType(getOutputType(op, typeOf(op.getLseOut())), {});
+  if (config.hasTotals)
+    add(op.getTotalsOut(), {});
   return config;
 }
 
@@ -214,24 +218,30 @@ static Value broadcast(ImplicitLocOpBuilder &b, Value mask,
 static void launch(ImplicitLocOpBuilder &b, PackedAttentionOp op,
                    const KernelConfig &config, gpu::GPUFuncOp kernel) {
   ScheduleAttr schedule = op.getSchedule();
-  SmallVector<int64_t> queryBox(4, 1), keyBox(4, 1);
-  queryBox[getTokensDim(op.getLayout())] = schedule.getTileQ();
-  keyBox[getTokensDim(op.getLayout())] = schedule.getTileK();
-  queryBox[kChannelDim] = keyBox[kChannelDim] = config.headDim;
-  SmallVector<int64_t> valueBox = {1, 1, 1, config.valueDim + kRowSumColumns,
-                                   schedule.getTileK()};
   SmallVector<Value> arguments;
-  auto addMap = [&](Value buffer, ArrayRef<int64_t> box) {
+  // A box is what one copy to a tile of `rows` and `columns` brings.
+  auto addMap = [&](Value buffer, int64_t rowsDim, int64_t rows,
+                    int64_t columns) {
+    MemRefType type = typeOf(buffer);
+    auto tile =
+        TileType::get(b.getContext(), {rows, columns}, type.getElementType());
+    SmallVector<int64_t> box(type.getRank(), 1);
+    box[rowsDim] = tile.getCopyRows();
+    box.back() = tile.getPanelColumns();
     arguments.push_back(EncodeTensorMapOp::create(
         b, b.getType<TensorMapType>(), buffer, b.getDenseI64ArrayAttr(box)));
   };
-  addMap(op.getQuery(), queryBox);
-  addMap(op.getKey(), keyBox);
-  addMap(op.getValue(), valueBox);
+  int64_t keyColumns = getKeyColumns(config.headDim);
+  addMap(op.getQuery(), getTokensDim(op.getLayout()),
+         schedule.getTileQ() / schedule.getConsumers(), keyColumns);
+  addMap(op.getKey(), getTokensDim(op.getLayout()), schedule.getTileK(),
+         keyColumns);
+  addMap(op.getValue(), kValueRowsDim, getValueRows(config.valueDim),
+         schedule.getTileK());
   SmallVector<Value> buffers = {op.getQueryScale(), op.getKeyScale(),
                                 op.getValueScale(), op.getMeans()};
   for (Value out : op.getOuts())
-    buffers.push_back(op.getSplitKeys() == 0
+    buffers.push_back(op.getSplitKeys() == 0 || out == op.getTotalsOut()
                           ? out
                           : memref::CollapseShapeOp::create(
                                 b, out, getOutputDims(typeOf(out))));
@@ -276,9 +286,8 @@ static void launch(ImplicitLocOpBuilder &b, PackedAttentionOp op,
   Value blocks =
       arith::MinUIOp::create(b, work, index(target->multiprocessors));
   Value one = index(1);
-  Value shared = arith::ConstantOp::create(
-      b, b.getI32IntegerAttr(
-             getSharedMemoryBytes(schedule, config.headDim, config.valueDim)));
+  Value shared =
+      arith::ConstantOp::create(b, b.getI32IntegerAttr(config.sharedMemory));
   gpu::LaunchFuncOp::create(
       b, kernel, gpu::KernelDim3{blocks, one, one},
       gpu::KernelDim3{index(getBlockThreads(schedule)), one, one}, shared,
@@ -288,6 +297,8 @@ static void launch(ImplicitLocOpBuilder &b, PackedAttentionOp op,
 /// What attention to no key gives: zeros, and -inf as log-sum-exp.
 static void fillEmpty(ImplicitLocOpBuilder &b, PackedAttentionOp op) {
   for (Value out : op.getOuts()) {
+    if (out == op.getTotalsOut())
+      continue;
     auto type = typeOf(out);
     auto element = cast<FloatType>(type.getElementType());
     APFloat value =

@@ -31,22 +31,23 @@ static Value stageInVector(LoopBuilder &b, Value x, int64_t h) {
   return vector::ShuffleOp::create(b, b.addF(x, y), b.subF(y, x), pick);
 }
 
-/// The butterfly over a row cut into vectors.
+/// The butterfly over a row cut into vectors, of which a block, the largest
+/// power of two that divides the row's length, has one or several.
 static void rotate(LoopBuilder &b, MutableArrayRef<Value> row) {
   int64_t lanes = cast<VectorType>(row[0].getType()).getNumElements();
-  int64_t dim = lanes * row.size();
+  int64_t vectors = row.size(), block = getRotationBlock(lanes * vectors);
   for (int64_t h = 1; h < lanes; h *= 2)
     for (Value &x : row)
       x = stageInVector(b, x, h);
-  for (int64_t step = 1; step < dim / lanes; step *= 2)
-    for (int64_t i = 0; i < dim / lanes; ++i)
+  for (int64_t step = 1; step < block / lanes; step *= 2)
+    for (int64_t i = 0; i < vectors; ++i)
       if (!(i & step)) {
         Value x = row[i], y = row[i + step];
         row[i] = b.addF(x, y);
         row[i + step] = b.subF(x, y);
       }
   Value norm = b.floatConstant(row[0].getType(),
-                               static_cast<float>(1.0 / std::sqrt(dim)));
+                               static_cast<float>(1.0 / std::sqrt(block)));
   for (Value &x : row)
     x = b.mulF(x, norm);
 }

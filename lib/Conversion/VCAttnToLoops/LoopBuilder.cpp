@@ -43,6 +43,19 @@ Value LoopBuilder::empty(ArrayRef<Value> sizes, Type element) {
   return tensor::EmptyOp::create(*this, getAsOpFoldResult(sizes), element);
 }
 
+Value LoopBuilder::emptyRows(ArrayRef<Value> sizes, int64_t dim, Type element) {
+  constexpr int64_t kRowAlignment = 16;
+  int64_t pitch = llvm::alignTo(dim, kRowAlignment);
+  if (pitch == dim)
+    return empty(sizes, element);
+  SmallVector<Value> padded(sizes);
+  padded.back() = index(pitch);
+  SmallVector<OpFoldResult> offsets(sizes.size(), getIndexAttr(0));
+  SmallVector<OpFoldResult> strides(sizes.size(), getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(*this, empty(padded, element), offsets,
+                                        getAsOpFoldResult(sizes), strides);
+}
+
 Value LoopBuilder::emptyLike(Value like, Type element) {
   return tensor::EmptyOp::create(
       *this, tensor::getMixedSizes(*this, getLoc(), like), element);

@@ -68,6 +68,9 @@ public:
   TokenSizes sizes(Value tensor, Layout layout);
   /// An uninitialized tensor.
   Value empty(mlir::ArrayRef<Value> sizes, mlir::Type element);
+  /// An uninitialized tensor of 8-bit elements whose rows, of `dim` of them,
+  /// start 16 bytes or a multiple of it apart, as tensor maps want them.
+  Value emptyRows(mlir::ArrayRef<Value> sizes, int64_t dim, mlir::Type element);
   /// An uninitialized tensor with the sizes of `like`.
   Value emptyLike(Value like, mlir::Type element);
   /// How many of `tokens` count in `batch`; all without `lengths`.

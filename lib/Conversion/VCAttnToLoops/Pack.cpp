@@ -35,7 +35,7 @@ Lowered vcattn::lowerPackValues(LoopBuilder &b, PackValuesOp op) {
   Layout layout = op.getLayout();
   TokenSizes n = b.sizes(op.getCodes(), layout);
   Value tiles = b.ceilDiv(n.tokens, kBlockTokens);
-  int64_t rows = n.dim + kRowSumColumns;
+  int64_t rows = getValueRows(n.dim);
   Type i8 = b.getI8Type(), f8 = b.getType<Float8E4M3FNType>();
   Value out = b.empty(
       {n.batch, n.heads, tiles, b.index(rows), b.index(kBlockTokens)}, f8);
@@ -47,7 +47,7 @@ Lowered vcattn::lowerPackValues(LoopBuilder &b, PackValuesOp op) {
             b.cmpI(arith::CmpIPredicate::ult, row, b.index(n.dim));
         // The row of ones of a tile, and what a row that is no channel holds.
         Value ones =
-            b.add(b.index(n.dim),
+            b.add(b.index(getValueChannels(n.dim)),
                   arith::RemUIOp::create(b, tile, b.index(kRowSumColumns)));
         Value filler = b.select(b.cmpI(arith::CmpIPredicate::eq, row, ones),
                                 b.intConstant(i8, kOne), zero);
@@ -83,7 +83,7 @@ Lowered vcattn::lowerPackMeans(LoopBuilder &b, PackMeansOp op) {
   SmallVector<Value> sizes{b.dim(means, 0),
                            b.dim(means, 1),
                            b.ceilDiv(tiles, kMeanTiles),
-                           b.index(dim / kCoreEdge),
+                           b.index(getValueChannels(dim) / kCoreEdge),
                            b.index(kMeanTiles / kCoreEdge),
                            b.index(kCoreEdge),
                            b.index(kCoreEdge)};
@@ -94,7 +94,11 @@ Lowered vcattn::lowerPackMeans(LoopBuilder &b, PackMeansOp op) {
         Value channel = b.add(b.mul(i[3], b.index(kCoreEdge)), i[5]);
         Value first = b.add(b.mul(i[2], b.index(kMeanTiles)),
                             b.mul(i[4], b.index(kCoreEdge)));
-        Value scale = b.extract(op.getValueScale(), {i[0], i[1], channel});
+        // Past the last channel the place is padding.
+        Value isChannel =
+            b.cmpI(arith::CmpIPredicate::ult, channel, b.index(dim));
+        Value known = b.minS(channel, b.index(dim - 1));
+        Value scale = b.extract(op.getValueScale(), {i[0], i[1], known});
         SmallVector<Value> at(i);
         at.push_back(b.index(0));
         auto slice = b.row(out[0], at, kCoreEdge);
@@ -102,12 +106,13 @@ Lowered vcattn::lowerPackMeans(LoopBuilder &b, PackMeansOp op) {
             b.index(0), b.index(kCoreEdge), {slice.tensor},
             [&](Value column, ArrayRef<Value> packed) {
               Value tile = b.add(first, column);
-              Value isTile = b.cmpI(arith::CmpIPredicate::ult, tile, tiles);
+              Value isMean = b.andI(
+                  isChannel, b.cmpI(arith::CmpIPredicate::ult, tile, tiles));
               auto load = [&] {
                 Value mean = b.extract(means, {i[0], i[1], tile, channel});
                 return SmallVector<Value>{b.divF(mean, scale)};
               };
-              Value mean = b.branch(isTile, load, [&] {
+              Value mean = b.branch(isMean, load, [&] {
                 return SmallVector<Value>{b.floatConstant(f32, 0.0)};
               })[0];
               return SmallVector<Value>{

@@ -106,8 +106,10 @@ SmallVector<Value> QuantizeLowering::outputs() {
     for (int64_t i = 0; i < 3; ++i)
       sizes.push_back(b.dim(input, i));
     int64_t perByte = type == op.getCodes().getType() ? 2 : kMicroBlock;
-    sizes.push_back(b.index(format == Format::E2M1 ? n.dim / perByte : n.dim));
-    return b.empty(sizes, type.getElementType());
+    int64_t bytes = format == Format::E2M1 ? n.dim / perByte : n.dim;
+    sizes.push_back(b.index(bytes));
+    return b.options.forGPU ? b.emptyRows(sizes, bytes, type.getElementType())
+                            : b.empty(sizes, type.getElementType());
   };
   SmallVector<Value> result{shaped(op.getCodes())};
   if (op.getMicroScales())

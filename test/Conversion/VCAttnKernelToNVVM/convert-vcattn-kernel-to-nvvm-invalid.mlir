@@ -22,10 +22,10 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @head_dimension() kernel {
-    %q = vcattn.shared_tile : !vcattn.tile<64x64xi8>
-    %k = vcattn.shared_tile : !vcattn.tile<128x64xi8>
-    // expected-error@+1 {{reads tiles of 128 columns on this target, got '!vcattn.tile<128x64xi8>'}}
-    %s = vcattn.mma_scores %q, %k : !vcattn.tile<64x64xi8>, !vcattn.tile<128x64xi8>
+    %q = vcattn.shared_tile : !vcattn.tile<64x40xi8>
+    %k = vcattn.shared_tile : !vcattn.tile<128x40xi8>
+    // expected-error@+1 {{reads 32 columns at a time on this target, got '!vcattn.tile<128x40xi8>'}}
+    %s = vcattn.mma_scores %q, %k : !vcattn.tile<64x40xi8>, !vcattn.tile<128x40xi8>
         -> !vcattn.in_flight<!vcattn.fragment<64x128xi32, scores>>
     gpu.return
   }

@@ -185,7 +185,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @accumulate(%vs: memref<?x?x128xf32>, %out: memref<?x?x?x128xbf16>, %lse: memref<?x?x?xf32>, %i: index) kernel {
     %total = vcattn.shared_tile : !vcattn.tile<64x128xf32>
-    vcattn.clear_tile %total : !vcattn.tile<64x128xf32>
+    vcattn.clear_total %total columns 128 : !vcattn.tile<64x128xf32>
     %acc = vcattn.fill 0.0 : !accumulator
     %one = vcattn.fill 1.0 : !rows
     %scaled = vcattn.rescale %acc by %one : !accumulator, !rows

@@ -30,36 +30,6 @@ func.func @target(%q: memref<1x1x128x128xi8>, %qs: memref<1x1x128xf32>, %ks: mem
 
 // -----
 
-func.func @head_dimension(%q: memref<1x1x128x64xi8>, %qs: memref<1x1x128xf32>, %ks: memref<1x1x1x4xf32>,
-    %v: memref<1x1x1x136x128xf8E4M3FN>, %vs: memref<1x1x128xf32>, %m: memref<1x1x1x16x2x8x8xf16>, %out: memref<1x1x128x128xbf16>) {
-  // expected-error@+1 {{has a kernel for head dimensions 128 and 128, not 64 and 128}}
-  vcattn.packed_attention ins(%q, %qs, %q, %ks, %v, %vs, %m :
-      memref<1x1x128x64xi8>, memref<1x1x128xf32>, memref<1x1x128x64xi8>, memref<1x1x1x4xf32>,
-      memref<1x1x1x136x128xf8E4M3FN>, memref<1x1x128xf32>, memref<1x1x1x16x2x8x8xf16>)
-      outs(%out : memref<1x1x128x128xbf16>)
-      {scale = 0.088 : f64, cast = #vcattn.cast<expcast>, target = #vcattn.target<"sm_90a">,
-       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 2, consumers = 2,
-         producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
-  return
-}
-
-// -----
-
-func.func @value_dimension(%q: memref<1x1x128x128xi8>, %qs: memref<1x1x128xf32>, %ks: memref<1x1x1x4xf32>,
-    %v: memref<1x1x1x72x128xf8E4M3FN>, %vs: memref<1x1x64xf32>, %m: memref<1x1x1x8x2x8x8xf16>, %out: memref<1x1x128x64xbf16>) {
-  // expected-error@+1 {{has a kernel for head dimensions 128 and 128, not 128 and 64}}
-  vcattn.packed_attention ins(%q, %qs, %q, %ks, %v, %vs, %m :
-      memref<1x1x128x128xi8>, memref<1x1x128xf32>, memref<1x1x128x128xi8>, memref<1x1x1x4xf32>,
-      memref<1x1x1x72x128xf8E4M3FN>, memref<1x1x64xf32>, memref<1x1x1x8x2x8x8xf16>)
-      outs(%out : memref<1x1x128x64xbf16>)
-      {scale = 0.088 : f64, cast = #vcattn.cast<expcast>, target = #vcattn.target<"sm_90a">,
-       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 2, consumers = 2,
-         producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
-  return
-}
-
-// -----
-
 func.func @tiles(%q: memref<1x1x128x128xi8>, %qs: memref<1x1x128xf32>, %ks: memref<1x1x1x4xf32>,
     %v: memref<1x1x1x136x128xf8E4M3FN>, %vs: memref<1x1x128xf32>, %m: memref<1x1x1x16x2x8x8xf16>, %out: memref<1x1x128x128xbf16>) {
   // expected-error@+1 {{has a kernel for tiles of 64 queries per consumer and 128 keys, not 64 for 2 consumers and 128}}

@@ -13,11 +13,11 @@
 // CHECK-DAG: %[[KEYS:.*]] = arith.constant 200 : index
 // CHECK-DAG: %[[BLOCKS:.*]] = arith.constant 12 : index
 // CHECK-DAG: %[[THREADS:.*]] = arith.constant 384 : index
-// CHECK-DAG: %[[SHARED:.*]] = arith.constant 225456 : i32
+// CHECK-DAG: %[[SHARED:.*]] = arith.constant 225472 : i32
 // scale * log2(e) * 8 * 2^-24
 // CHECK-DAG: %[[FACTOR:.*]] = arith.constant 6.05378929E-8 : f32
 // CHECK-NOT: scf.if
-// CHECK: %[[QMAP:.*]] = vcattn.encode_tensor_map %[[Q]] box [1, 1, 128, 128]
+// CHECK: %[[QMAP:.*]] = vcattn.encode_tensor_map %[[Q]] box [1, 1, 64, 128]
 // CHECK: %[[KMAP:.*]] = vcattn.encode_tensor_map %[[K]] box [1, 1, 128, 128]
 // CHECK: %[[VMAP:.*]] = vcattn.encode_tensor_map %{{.*}} box [1, 1, 1, 136, 128]
 // CHECK: %[[CAST:.*]] = memref.cast %[[QS]] : memref<1x4x300xf32> to memref<?x?x?xf32>
@@ -56,7 +56,7 @@ func.func @other_shape(%q: memref<8x4x4096x128xi8>, %qs: memref<8x4x4096xf32>, %
 // Another format: another kernel. Tokens before heads: the box follows, and so
 // do the coordinates and the stores of the kernel.
 // CHECK-LABEL: func @tokens_first
-// CHECK: vcattn.encode_tensor_map %{{.*}} box [1, 128, 1, 128] : memref<1x300x4x128xf8E4M3FN>
+// CHECK: vcattn.encode_tensor_map %{{.*}} box [1, 64, 1, 128] : memref<1x300x4x128xf8E4M3FN>
 // CHECK: gpu.launch_func @vcattn_attention_e4m3::@attention_e4m3 blocks
 func.func @tokens_first(%q: memref<1x300x4x128xf8E4M3FN>, %qs: memref<1x4x300xf32>, %k: memref<1x200x2x128xf8E4M3FN>,
                         %ks: memref<1x2x2x4xf32>, %v: memref<1x2x2x136x128xf8E4M3FN>, %vs: memref<1x2x128xf32>,
@@ -75,8 +75,8 @@ func.func @tokens_first(%q: memref<1x300x4x128xf8E4M3FN>, %qs: memref<1x4x300xf3
 // KERNEL: gpu.func @attention_i8(
 // KERNEL-SAME: !vcattn.tensor_map
 // KERNEL-SAME: kernel attributes {known_block_size = array<i32: 384, 1, 1>
-// KERNEL-SAME: vcattn.shared_memory = 225456 : i64
-// KERNEL: vcattn.create_pipeline consumers 2 : <1 x !vcattn.tile<128x128xi8>>
+// KERNEL-SAME: vcattn.shared_memory = 225472 : i64
+// KERNEL: vcattn.create_pipeline consumers 1 : <2 x !vcattn.tile<64x128xi8>>
 // KERNEL: vcattn.create_pipeline consumers 2 : <4 x !vcattn.tile<128x128xi8>>
 // KERNEL: vcattn.create_pipeline consumers 2 : <4 x !vcattn.tile<136x128xf8E4M3FN>>
 // KERNEL: vcattn.create_pipeline consumers 2 : <2 x !vcattn.tile<128x16xf16>>
@@ -176,13 +176,12 @@ func.func @dynamic(%q: memref<1x2x?x128xi8>, %qs: memref<1x2x?xf32>, %k: memref<
 // KERNEL-LABEL: gpu.func @attention_i8
 // KERNEL: vcattn.warp_specialize
 // KERNEL: scf.for
-// KERNEL: %[[ROW:.*]] = arith.divui %{{.*}} : index
-// KERNEL: arith.remui %[[ROW]], %[[HEADS:.*]] : index
-// KERNEL: %[[OUT_BATCH:.*]] = arith.divui %[[ROW]], %[[HEADS]] : index
-// KERNEL: %[[BATCH:.*]] = arith.remui %[[OUT_BATCH]], %[[BATCHES:.*]] : index
-// KERNEL: %[[SHARD:.*]] = arith.divui %[[OUT_BATCH]], %[[BATCHES]] : index
-// KERNEL: %[[SHARD32:.*]] = arith.index_cast %[[SHARD]]
-// KERNEL: %[[FIRST:.*]] = arith.muli %[[SHARD32]], %c32_i32
+// KERNEL: %[[ROW:.*]] = arith.divui %{{.*}} : i32
+// KERNEL: arith.remui %[[ROW]], %[[HEADS:.*]] : i32
+// KERNEL: %[[OUT_BATCH:.*]] = arith.divui %[[ROW]], %[[HEADS]] : i32
+// KERNEL: %[[BATCH:.*]] = arith.remui %[[OUT_BATCH]], %[[BATCHES:.*]] : i32
+// KERNEL: %[[SHARD:.*]] = arith.divui %[[OUT_BATCH]], %[[BATCHES]] : i32
+// KERNEL: %[[FIRST:.*]] = arith.muli %[[SHARD]], %c32_i32
 // KERNEL: %[[REST:.*]] = arith.subi %{{.*}}, %[[FIRST]]
 // KERNEL: %[[TILES:.*]] = arith.minsi %[[REST]], %c32_i32
 // KERNEL: scf.for %[[J:.*]] = %c0_i32 to %[[TILES]]

@@ -1,4 +1,5 @@
 // RUN: vcattn-opt %s --convert-vcattn-to-loops --canonicalize --split-input-file | FileCheck %s
+// RUN: vcattn-opt %s --convert-vcattn-to-loops=target=gpu --canonicalize --split-input-file | FileCheck %s --check-prefix=GPU
 
 // One scale per token: everything in one loop.
 // CHECK-LABEL: func.func @token
@@ -80,4 +81,18 @@ func.func @e2m1(%x: tensor<1x2x40x32xf32>)
       -> (tensor<1x2x40x16xi8>, tensor<1x2x40xf32>, tensor<1x2x40x2xf8E4M3FN>)
   return %0#0, %0#1, %0#2
       : tensor<1x2x40x16xi8>, tensor<1x2x40xf32>, tensor<1x2x40x2xf8E4M3FN>
+}
+
+// -----
+
+// On a GPU rows of codes start on multiples of 16 bytes, as tensor maps want.
+// CHECK-LABEL: func.func @row_pitch
+// CHECK: tensor.empty() : tensor<1x2x8x40xi8>
+// GPU-LABEL: func.func @row_pitch
+// GPU: %[[ROOM:.*]] = tensor.empty() : tensor<1x2x8x48xi8>
+// GPU: tensor.extract_slice %[[ROOM]][0, 0, 0, 0] [1, 2, 8, 40] [1, 1, 1, 1] : tensor<1x2x8x48xi8> to tensor<1x2x8x40xi8>
+func.func @row_pitch(%x: tensor<1x2x8x40xf32>) -> (tensor<1x2x8x40xi8>, tensor<1x2x8xf32>) {
+  %codes, %scales = vcattn.quantize %x {format = #vcattn.format<i8>, granularity = #vcattn.granularity<token>}
+      : (tensor<1x2x8x40xf32>) -> (tensor<1x2x8x40xi8>, tensor<1x2x8xf32>)
+  return %codes, %scales : tensor<1x2x8x40xi8>, tensor<1x2x8xf32>
 }

@@ -265,8 +265,43 @@ func.func @pack(%l: !vcattn.fragment<64x128xi16, levels>) {
 // -----
 
 func.func @clear(%t: !vcattn.tile<128x128xi8>) {
-  // expected-error@+1 {{clears tiles of f32, got '!vcattn.tile<128x128xi8>'}}
-  vcattn.clear_tile %t : !vcattn.tile<128x128xi8>
+  // expected-error@+1 {{clears tiles of f32 with 128 columns, got '!vcattn.tile<128x128xi8>'}}
+  vcattn.clear_total %t columns 128 : !vcattn.tile<128x128xi8>
+  return
+}
+
+// -----
+
+func.func @clear_columns(%t: !vcattn.tile<64x128xf32>) {
+  // expected-error@+1 {{clears tiles of f32 with 64 columns, got '!vcattn.tile<64x128xf32>'}}
+  vcattn.clear_total %t columns 64 : !vcattn.tile<64x128xf32>
+  return
+}
+
+// -----
+
+func.func @copy_rows(%map: !vcattn.tensor_map, %keys: !vcattn.pipeline<2 x !vcattn.tile<260x128xi8>>, %i: i32) {
+  // expected-error@+1 {{cannot cut 260 rows into copies of whole groups of 8 rows}}
+  vcattn.load_tile %map[%i, %i] to %keys[%i] : !vcattn.pipeline<2 x !vcattn.tile<260x128xi8>>
+  return
+}
+
+// -----
+
+func.func @too_few_coordinates(%map: !vcattn.tensor_map, %keys: !vcattn.pipeline<2 x !vcattn.tile<264x128xi8>>, %i: i32) {
+  // expected-error@+1 {{a tile of 264 rows needs a coordinate for rows}}
+  vcattn.load_tile %map[%i] to %keys[%i] : !vcattn.pipeline<2 x !vcattn.tile<264x128xi8>>
+  return
+}
+
+// -----
+
+func.func @store_dynamic(%a: !vcattn.fragment<64x136xf32, accumulator>, %r: !vcattn.fragment<64xf32, rows>,
+                         %vs: memref<?x?x?xf32>, %out: memref<?x?x?x?xbf16>, %i: index) {
+  // expected-error@+1 {{out needs a static number of channels}}
+  vcattn.normalize_and_store %a, %r, %r, %vs[%i, %i] to %out[%i, %i, %i]
+      : !vcattn.fragment<64x136xf32, accumulator>, !vcattn.fragment<64xf32, rows>, !vcattn.fragment<64xf32, rows>,
+        memref<?x?x?xf32>, memref<?x?x?x?xbf16>
   return
 }
 

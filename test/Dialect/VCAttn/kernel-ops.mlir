@@ -42,8 +42,8 @@ func.func @pipelines(%map: !vcattn.tensor_map, %memory: memref<?x16x2x8x8xf16>, 
     vcattn.release %keys[%i] : !keys
     // CHECK: vcattn.release %{{.*}}[%{{.*}}] if %{{.*}} : <2 x
     vcattn.release %means[%i] if %c : !means
-    // CHECK: vcattn.clear_tile %[[TOTALS]] : <128x128xf32>
-    vcattn.clear_tile %totals : !vcattn.tile<128x128xf32>
+    // CHECK: vcattn.clear_total %[[TOTALS]] columns 128 : !vcattn.tile<128x128xf32>
+    vcattn.clear_total %totals columns 128 : !vcattn.tile<128x128xf32>
   }
   return
 }
@@ -74,6 +74,10 @@ func.func @softmax(%scales: memref<?x?x?xf32>, %key_scales: memref<?x?x?x4xf32>,
   %rows = vcattn.load_rows %scales[%i, %i, %i] times %f : memref<?x?x?xf32> -> !rows
   // CHECK: %[[A:.*]] = vcattn.load_multipliers %[[ROWS]], %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}]
   %a = vcattn.load_multipliers %rows, %key_scales[%i, %i, %i] : !rows, memref<?x?x?x4xf32> -> !multipliers
+  // CHECK: vcattn.check_maximum <expcast> %{{.*}}, %[[A]], %{{.*}} valid %{{.*}} :
+  %above = vcattn.check_maximum <expcast> %s, %a, %m valid %n : !scores, !multipliers, !rows
+  // CHECK: vcattn.recompute %{{.*}}
+  %again = vcattn.recompute %n
   // CHECK: %[[L:.*]], %{{.*}} = vcattn.cast_scores <expcast> %{{.*}}, %[[A]], %{{.*}} valid %{{.*}} saturate :
   %l, %overflow = vcattn.cast_scores <expcast> %s, %a, %m valid %n saturate : !scores, !multipliers, !rows -> !levels
   // CHECK: vcattn.raise_maximum <exact> %{{.*}}, %[[A]], %{{.*}} :

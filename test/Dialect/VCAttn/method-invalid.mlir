@@ -53,14 +53,6 @@ func.func @hadamard_dynamic(%x: tensor<1x1x1x?xf32>) {
 
 // -----
 
-func.func @hadamard_size(%x: tensor<1x1x1x96xf32>) {
-  // expected-error @+1 {{'vcattn.hadamard' op head dimension must be a power of two, got 96}}
-  %0 = vcattn.hadamard %x : (tensor<1x1x1x96xf32>) -> tensor<1x1x1x96xf32>
-  return
-}
-
-// -----
-
 func.func @hadamard_type(%x: tensor<1x1x1x64xbf16>) {
   // expected-error @+1 {{'vcattn.hadamard' op result #0 must be 4D tensor of 32-bit float values, but got 'tensor<1x1x1x64xbf16>'}}
   %0 = vcattn.hadamard %x : (tensor<1x1x1x64xbf16>) -> tensor<1x1x1x64xbf16>

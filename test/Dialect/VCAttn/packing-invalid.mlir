@@ -5,12 +5,12 @@
 
 func.func @too_many_outputs(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
-    %v: tensor<1x2x3x136x128xf8E4M3FN>, %vs: tensor<1x2x128xf32>, %m: tensor<1x2x1x16x2x8x8xf16>, %o: tensor<1x8x200x128xbf16>, %l: tensor<1x8x200xf32>, %x: tensor<1x8x200xf32>) {
-  // expected-error @+1 {{'vcattn.packed_attention' op takes one output, or two with the log-sum-exp, got 3}}
-  %0:3 = vcattn.packed_attention
+    %v: tensor<1x2x3x136x128xf8E4M3FN>, %vs: tensor<1x2x128xf32>, %m: tensor<1x2x1x16x2x8x8xf16>, %o: tensor<1x8x200x128xbf16>, %l: tensor<1x8x200xf32>, %x: tensor<1x8x200xf32>, %y: tensor<2x8xf32>) {
+  // expected-error @+1 {{'vcattn.packed_attention' op takes an output and, if wanted, a log-sum-exp and room for totals, got 4}}
+  %0:4 = vcattn.packed_attention
       ins(%q, %qs, %k, %ks, %v, %vs, %m : tensor<1x8x200x128xi8>, tensor<1x8x200xf32>, tensor<1x2x300x128xi8>, tensor<1x2x3x4xf32>, tensor<1x2x3x136x128xf8E4M3FN>, tensor<1x2x128xf32>, tensor<1x2x1x16x2x8x8xf16>)
-      outs(%o, %l, %x : tensor<1x8x200x128xbf16>, tensor<1x8x200xf32>, tensor<1x8x200xf32>)
-      {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #target, schedule = #schedule} -> tensor<1x8x200x128xbf16>, tensor<1x8x200xf32>, tensor<1x8x200xf32>
+      outs(%o, %l, %x, %y : tensor<1x8x200x128xbf16>, tensor<1x8x200xf32>, tensor<1x8x200xf32>, tensor<2x8xf32>)
+      {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #target, schedule = #schedule} -> tensor<1x8x200x128xbf16>, tensor<1x8x200xf32>, tensor<1x8x200xf32>, tensor<2x8xf32>
   return
 }
 
@@ -150,7 +150,7 @@ func.func @output_rank(
 func.func @lse_type(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
     %v: tensor<1x2x3x136x128xf8E4M3FN>, %vs: tensor<1x2x128xf32>, %m: tensor<1x2x1x16x2x8x8xf16>, %o: tensor<1x8x200x128xbf16>, %l: tensor<1x8x200xbf16>) {
-  // expected-error @+1 {{'vcattn.packed_attention' op log-sum-exp must be f32 of rank 3, got 'tensor<1x8x200xbf16>'}}
+  // expected-error @+1 {{'vcattn.packed_attention' op log-sum-exp must be f32 of rank 3 and room for totals f32 of rank 2, in this order, got 'tensor<1x8x200xbf16>'}}
   %0:2 = vcattn.packed_attention
       ins(%q, %qs, %k, %ks, %v, %vs, %m : tensor<1x8x200x128xi8>, tensor<1x8x200xf32>, tensor<1x2x300x128xi8>, tensor<1x2x3x4xf32>, tensor<1x2x3x136x128xf8E4M3FN>, tensor<1x2x128xf32>, tensor<1x2x1x16x2x8x8xf16>)
       outs(%o, %l : tensor<1x8x200x128xbf16>, tensor<1x8x200xbf16>)
@@ -166,7 +166,7 @@ func.func @lse_type(
 func.func @lse_rank(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
     %v: tensor<1x2x3x136x128xf8E4M3FN>, %vs: tensor<1x2x128xf32>, %m: tensor<1x2x1x16x2x8x8xf16>, %o: tensor<1x8x200x128xbf16>, %l: tensor<1x8x200x1xf32>) {
-  // expected-error @+1 {{'vcattn.packed_attention' op log-sum-exp must be f32 of rank 3, got 'tensor<1x8x200x1xf32>'}}
+  // expected-error @+1 {{'vcattn.packed_attention' op log-sum-exp must be f32 of rank 3 and room for totals f32 of rank 2, in this order, got 'tensor<1x8x200x1xf32>'}}
   %0:2 = vcattn.packed_attention
       ins(%q, %qs, %k, %ks, %v, %vs, %m : tensor<1x8x200x128xi8>, tensor<1x8x200xf32>, tensor<1x2x300x128xi8>, tensor<1x2x3x4xf32>, tensor<1x2x3x136x128xf8E4M3FN>, tensor<1x2x128xf32>, tensor<1x2x1x16x2x8x8xf16>)
       outs(%o, %l : tensor<1x8x200x128xbf16>, tensor<1x8x200x1xf32>)
@@ -336,17 +336,8 @@ func.func @lse_shape(
 
 // -----
 
-func.func @pack_means_dim(%m: tensor<1x2x3x12xf32>, %s: tensor<1x2x12xf32>) {
-  // expected-error @+1 {{'vcattn.pack_means' op value dimension must be static and a multiple of 8, got 'tensor<1x2x3x12xf32>'}}
-  %0 = vcattn.pack_means %m, %s
-      : (tensor<1x2x3x12xf32>, tensor<1x2x12xf32>) -> tensor<1x2x1x2x2x8x8xf16>
-  return
-}
-
-// -----
-
 func.func @pack_means_dynamic(%m: tensor<1x2x3x?xf32>, %s: tensor<1x2x?xf32>) {
-  // expected-error @+1 {{'vcattn.pack_means' op value dimension must be static and a multiple of 8, got 'tensor<1x2x3x?xf32>'}}
+  // expected-error @+1 {{'vcattn.pack_means' op value dimension must be static, got 'tensor<1x2x3x?xf32>'}}
   %0 = vcattn.pack_means %m, %s
       : (tensor<1x2x3x?xf32>, tensor<1x2x?xf32>) -> tensor<1x2x1x?x2x8x8xf16>
   return
@@ -391,6 +382,54 @@ func.func @tensor_map_box(%x: memref<8x8xi8>) {
 func.func @tensor_map_box_size(%x: memref<8x8xi8>) {
   // expected-error @+1 {{'vcattn.encode_tensor_map' op box sizes must be in [1, 256], got 257}}
   %0 = vcattn.encode_tensor_map %x box [257, 8] : memref<8x8xi8>
+  return
+}
+
+// -----
+
+#target = #vcattn.target<"sm_90a">
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 2, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 16>
+
+func.func @totals_missing(
+    %q: memref<1x8x200x128xi8>, %qs: memref<1x8x200xf32>, %k: memref<1x2x300x128xi8>, %ks: memref<1x2x3x4xf32>,
+    %v: memref<1x2x3x264x128xf8E4M3FN>, %vs: memref<1x2x256xf32>, %m: memref<1x2x1x32x2x8x8xf16>, %o: memref<1x8x200x256xbf16>, %x: memref<132x32768xf32>) {
+  // expected-error @+1 {{'vcattn.packed_attention' op needs room for totals as an output}}
+  vcattn.packed_attention
+      ins(%q, %qs, %k, %ks, %v, %vs, %m : memref<1x8x200x128xi8>, memref<1x8x200xf32>, memref<1x2x300x128xi8>, memref<1x2x3x4xf32>, memref<1x2x3x264x128xf8E4M3FN>, memref<1x2x256xf32>, memref<1x2x1x32x2x8x8xf16>)
+      outs(%o : memref<1x8x200x256xbf16>)
+      {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #target, schedule = #schedule}
+  return
+}
+
+// -----
+
+#target = #vcattn.target<"sm_90a">
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 16>
+
+func.func @totals_unneeded(
+    %q: memref<1x8x200x128xi8>, %qs: memref<1x8x200xf32>, %k: memref<1x2x300x128xi8>, %ks: memref<1x2x3x4xf32>,
+    %v: memref<1x2x3x136x128xf8E4M3FN>, %vs: memref<1x2x128xf32>, %m: memref<1x2x1x16x2x8x8xf16>, %o: memref<1x8x200x128xbf16>, %x: memref<132x16384xf32>) {
+  // expected-error @+1 {{'vcattn.packed_attention' op keeps totals in shared memory, no output is for them}}
+  vcattn.packed_attention
+      ins(%q, %qs, %k, %ks, %v, %vs, %m : memref<1x8x200x128xi8>, memref<1x8x200xf32>, memref<1x2x300x128xi8>, memref<1x2x3x4xf32>, memref<1x2x3x136x128xf8E4M3FN>, memref<1x2x128xf32>, memref<1x2x1x16x2x8x8xf16>)
+      outs(%o, %x : memref<1x8x200x128xbf16>, memref<132x16384xf32>)
+      {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #target, schedule = #schedule}
+  return
+}
+
+// -----
+
+#target = #vcattn.target<"sm_90a">
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 2, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 16>
+
+func.func @totals_shape(
+    %q: memref<1x8x200x128xi8>, %qs: memref<1x8x200xf32>, %k: memref<1x2x300x128xi8>, %ks: memref<1x2x3x4xf32>,
+    %v: memref<1x2x3x264x128xf8E4M3FN>, %vs: memref<1x2x256xf32>, %m: memref<1x2x1x32x2x8x8xf16>, %o: memref<1x8x200x256xbf16>, %x: memref<132x64xf32>) {
+  // expected-error @+1 {{'vcattn.packed_attention' op room for totals has shape 132x64, expected 132x32768}}
+  vcattn.packed_attention
+      ins(%q, %qs, %k, %ks, %v, %vs, %m : memref<1x8x200x128xi8>, memref<1x8x200xf32>, memref<1x2x300x128xi8>, memref<1x2x3x4xf32>, memref<1x2x3x264x128xf8E4M3FN>, memref<1x2x256xf32>, memref<1x2x1x32x2x8x8xf16>)
+      outs(%o, %x : memref<1x8x200x256xbf16>, memref<132x64xf32>)
+      {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #target, schedule = #schedule}
   return
 }
 

@@ -2,7 +2,7 @@
 
 func.func @shared_memory(%q: tensor<1x1x128x128xi8>, %s: tensor<1x1x128xf32>,
                          %ks: tensor<1x1x1x4xf32>, %v: tensor<1x1x128x128xf8E4M3FN>) {
-  // expected-error@+1 {{schedule needs 259280 bytes of shared memory, sm_90a has 232448}}
+  // expected-error@+1 {{schedule needs 259296 bytes of shared memory, sm_90a has 232448}}
   %0 = vcattn.quantized_attention %q scale %s, %q scale %ks, %v scale %s
       {scale = 1.0 : f64, cast = #vcattn.cast<expcast>, target = #vcattn.target<"sm_90a">,
        schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 5, consumers = 2,
@@ -38,6 +38,21 @@ func.func @registers_per_thread(%q: tensor<1x1x128x128xi8>, %s: tensor<1x1x128xf
        schedule = #vcattn.schedule<tile_q = 64, tile_k = 128, stages = 4, consumers = 1,
          producer_registers = 24, consumer_registers = 256, ping_pong = false, promotion = 32>}
       : (tensor<1x1x128x128xi8>, tensor<1x1x128xf32>, tensor<1x1x128x128xi8>,
+         tensor<1x1x1x4xf32>, tensor<1x1x128x128xf8E4M3FN>, tensor<1x1x128xf32>)
+      -> tensor<1x1x128x128xbf16>
+  return
+}
+
+// -----
+
+func.func @head_dimension(%q: tensor<1x1x128x320xi8>, %s: tensor<1x1x128xf32>,
+                          %ks: tensor<1x1x1x4xf32>, %v: tensor<1x1x128x128xf8E4M3FN>) {
+  // expected-error@+1 {{a schedule is for head dimensions from 1 to 256, got 320 and 128}}
+  %0 = vcattn.quantized_attention %q scale %s, %q scale %ks, %v scale %s
+      {scale = 1.0 : f64, cast = #vcattn.cast<expcast>, target = #vcattn.target<"sm_90a">,
+       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 2, consumers = 2,
+         producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
+      : (tensor<1x1x128x320xi8>, tensor<1x1x128xf32>, tensor<1x1x128x320xi8>,
          tensor<1x1x1x4xf32>, tensor<1x1x128x128xf8E4M3FN>, tensor<1x1x128xf32>)
       -> tensor<1x1x128x128xbf16>
   return

@@ -65,6 +65,14 @@ LogicalResult LoadTileOp::verify() {
   if (getCoordinates().empty() || getCoordinates().size() > 5)
     return emitOpError("a tensor map has 1 to 5 coordinates, got ")
            << getCoordinates().size();
+  TileType tile = getPipeline().getType().getTile();
+  int64_t rows = tile.getShape()[0];
+  if (rows % tile.getCopyRows() != 0)
+    return emitOpError("cannot cut ")
+           << rows << " rows into copies of whole groups of 8 rows";
+  if (rows > tile.getCopyRows() && getCoordinates().size() < 2)
+    return emitOpError("a tile of ")
+           << rows << " rows needs a coordinate for rows";
   return success();
 }
 
@@ -212,16 +220,21 @@ LogicalResult PackProbabilitiesOp::verify() {
   return success();
 }
 
-LogicalResult ClearTileOp::verify() {
-  if (!getTile().getType().getElementType().isF32())
-    return emitOpError("clears tiles of f32, got ") << getTile().getType();
+LogicalResult ClearTotalOp::verify() {
+  auto tile = dyn_cast<TileType>(getTotal().getType());
+  if (tile && (!tile.getElementType().isF32() ||
+               tile.getShape()[1] != static_cast<int64_t>(getColumns())))
+    return emitOpError("clears tiles of f32 with ")
+           << getColumns() << " columns, got " << tile;
   return success();
 }
 
 LogicalResult NormalizeAndStoreOp::verify() {
   int64_t columns = getAccumulator().getType().getColumns() - kRowSumColumns;
   int64_t dim = cast<MemRefType>(getOut().getType()).getDimSize(kChannelDim);
-  if (!ShapedType::isDynamic(dim) && dim != columns)
+  if (ShapedType::isDynamic(dim))
+    return emitOpError("out needs a static number of channels");
+  if (getValueChannels(dim) != columns)
     return emitOpError("accumulator has ")
            << columns << " channels, out has " << dim;
   return success();

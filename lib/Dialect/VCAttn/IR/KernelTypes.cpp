@@ -12,6 +12,7 @@
 
 #include "mlir/IR/DialectImplementation.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace vcattn;
@@ -58,9 +59,37 @@ LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-int64_t TileType::getBytes() const {
-  return getShape()[0] * getShape()[1] *
+int64_t TileType::getPanelColumns() const {
+  int64_t columns = getShape()[1];
+  if (getElementType().getIntOrFloatBitWidth() != 8)
+    return columns;
+  // What the swizzles span (PTX ISA, swizzling modes).
+  constexpr int64_t kNarrow = 32, kMiddle = 64, kWide = 128;
+  if (columns <= kNarrow)
+    return kNarrow;
+  return llvm::alignTo(columns, kMiddle) % kWide == 0 ? kWide : kMiddle;
+}
+
+int64_t TileType::getPanels() const {
+  return llvm::divideCeil(getShape()[1], getPanelColumns());
+}
+
+int64_t TileType::getPanelBytes() const {
+  return getShape()[0] * getPanelColumns() *
          getElementType().getIntOrFloatBitWidth() / 8;
+}
+
+int64_t TileType::getBytes() const { return getPanels() * getPanelBytes(); }
+
+int64_t TileType::getCopyRows() const {
+  constexpr int64_t kMost = 256, kGroup = 8;
+  int64_t rows = getShape()[0];
+  if (rows <= kMost)
+    return rows;
+  int64_t most = kMost;
+  while (most > kGroup && rows % most != 0)
+    most -= kGroup;
+  return most;
 }
 
 LogicalResult PipelineType::verify(function_ref<InFlightDiagnostic()> emitError,

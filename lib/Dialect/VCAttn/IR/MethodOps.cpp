@@ -10,7 +10,6 @@
 #include "mlir/IR/Matchers.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace vcattn;
@@ -118,8 +117,6 @@ LogicalResult HadamardOp::verify() {
       cast<RankedTensorType>(getInput().getType()).getDimSize(kChannelDim);
   if (ShapedType::isDynamic(dim))
     return emitOpError("head dimension must be static");
-  if (!llvm::isPowerOf2_64(dim))
-    return emitOpError("head dimension must be a power of two, got ") << dim;
   return success();
 }
 

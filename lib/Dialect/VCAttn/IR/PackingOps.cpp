@@ -10,6 +10,7 @@
 #include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
 #include "vcattn/Target/Schedules.h"
+#include "vcattn/Target/TargetInfo.h"
 
 using namespace mlir;
 using namespace vcattn;
@@ -21,7 +22,7 @@ LogicalResult PackValuesOp::inferReturnTypes(MLIRContext *,
   auto type = cast<RankedTensorType>(adaptor.getCodes().getType());
   TokenShape shape = TokenShape::get(type, adaptor.getLayout());
   int64_t rows = ShapedType::isDynamic(shape.dim) ? ShapedType::kDynamic
-                                                  : shape.dim + kRowSumColumns;
+                                                  : getValueRows(shape.dim);
   types.push_back(RankedTensorType::get(
       {shape.batch, shape.heads, ceilDivSize(shape.tokens, kBlockTokens), rows,
        kBlockTokens},
@@ -45,9 +46,9 @@ LogicalResult PackMeansOp::inferReturnTypes(MLIRContext *context,
 
 LogicalResult PackMeansOp::verify() {
   int64_t dim = cast<RankedTensorType>(getMeans().getType()).getDimSize(3);
-  if (ShapedType::isDynamic(dim) || dim % kCoreEdge != 0)
-    return emitOpError("value dimension must be static and a multiple of ")
-           << kCoreEdge << ", got " << getMeans().getType();
+  if (ShapedType::isDynamic(dim))
+    return emitOpError("value dimension must be static, got ")
+           << getMeans().getType();
   auto means = cast<RankedTensorType>(getMeans().getType());
   return verifyShape(*this, "value scale", getValueScale().getType(),
                      {means.getDimSize(0), means.getDimSize(1), dim});
@@ -59,9 +60,9 @@ static LogicalResult verifyPackedShapes(PackedAttentionOp op) {
   TokenShape q = TokenShape::get(type(op.getQuery()), op.getLayout());
   TokenShape k = TokenShape::get(type(op.getKey()), op.getLayout());
   int64_t tiles = ceilDivSize(k.tokens, kBlockTokens);
-  int64_t rows = type(op.getValue()).getDimSize(3);
-  int64_t dim = ShapedType::isDynamic(rows) ? ShapedType::kDynamic
-                                            : rows - kRowSumColumns;
+  int64_t dim = type(op.getOuts()[0]).getShape().back();
+  int64_t rows =
+      ShapedType::isDynamic(dim) ? ShapedType::kDynamic : getValueRows(dim);
   if (!agree(q.dim, k.dim))
     return op.emitOpError("head dimensions of query (")
            << q.dim << ") and key (" << k.dim << ") differ";
@@ -99,8 +100,8 @@ static LogicalResult verifyPackedShapes(PackedAttentionOp op) {
   if (failed(verifyMasks(op, {op.getMask(), op.getLengths(), op.getBlockMask()},
                          q, k)))
     return failure();
-  if (op.getOuts().size() == 2)
-    operands.push_back({"log-sum-exp", op.getOuts()[1], lse});
+  if (Value out = op.getLseOut())
+    operands.push_back({"log-sum-exp", out, lse});
   for (const Operand &x : operands)
     if (failed(verifyShape(op, x.name, x.value.getType(), x.shape)))
       return failure();
@@ -109,8 +110,9 @@ static LogicalResult verifyPackedShapes(PackedAttentionOp op) {
 
 LogicalResult PackedAttentionOp::verify() {
   auto type = [](Value value) { return cast<ShapedType>(value.getType()); };
-  if (getOuts().empty() || getOuts().size() > 2)
-    return emitOpError("takes one output, or two with the log-sum-exp, got ")
+  if (getOuts().empty() || getOuts().size() > 3)
+    return emitOpError("takes an output and, if wanted, a log-sum-exp and room "
+                       "for totals, got ")
            << getOuts().size();
   const int64_t isSplit = getSplitKeys() != 0;
   struct Operand {
@@ -134,10 +136,14 @@ LogicalResult PackedAttentionOp::verify() {
     if (x.value && type(x.value).getRank() != x.rank)
       return emitOpError() << x.name << " must have rank " << x.rank << ", got "
                            << x.value.getType();
-  if (getOuts().size() == 2 && (type(getOuts()[1]).getRank() != 3 + isSplit ||
-                                !type(getOuts()[1]).getElementType().isF32()))
-    return emitOpError("log-sum-exp must be f32 of rank ")
-           << 3 + isSplit << ", got " << getOuts()[1].getType();
+  for (Value out : getOuts().drop_front())
+    if ((out == getTotalsOut() ? out != getOuts().back()
+                               : type(out).getRank() != 3 + isSplit) ||
+        !type(out).getElementType().isF32())
+      return emitOpError("log-sum-exp must be f32 of rank ")
+             << 3 + isSplit
+             << " and room for totals f32 of rank 2, in this order, got "
+             << out.getType();
   if (type(getQuery()).getElementType() != type(getKey()).getElementType())
     return emitOpError("query and key must be codes of one format, got ")
            << type(getQuery()).getElementType() << " and "
@@ -148,10 +154,32 @@ LogicalResult PackedAttentionOp::verify() {
            << kSplitUnit << ", got " << getSplitKeys();
   if (failed(verifyPackedShapes(*this)))
     return failure();
-  return verifySchedule(*this, getTarget(), getSchedule(),
-                        type(getQuery()).getDimSize(kChannelDim),
-                        type(getOuts()[0]).getShape().back());
+  int64_t headDim = type(getQuery()).getDimSize(kChannelDim);
+  int64_t valueDim = type(getOuts()[0]).getShape().back();
+  if (failed(
+          verifySchedule(*this, getTarget(), getSchedule(), headDim, valueDim)))
+    return failure();
+  SmallVector<int64_t> wanted = getTotalsShape(
+      *lookupTarget(getTarget().getChip()), getSchedule(), headDim, valueDim);
+  if (!getTotalsOut())
+    return wanted.empty() ? success()
+                          : emitOpError("needs room for totals as an output");
+  if (wanted.empty())
+    return emitOpError("keeps totals in shared memory, no output is for them");
+  return verifyShape(*this, "room for totals", getTotalsOut().getType(),
+                     wanted);
 }
+
+/// The output after the first that is, or is not, of rank 2.
+static Value findOut(PackedAttentionOp op, bool isTotals) {
+  for (Value out : op.getOuts().drop_front())
+    if ((cast<ShapedType>(out.getType()).getRank() == 2) == isTotals)
+      return out;
+  return {};
+}
+
+Value PackedAttentionOp::getLseOut() { return findOut(*this, false); }
+Value PackedAttentionOp::getTotalsOut() { return findOut(*this, true); }
 
 void PackedAttentionOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>

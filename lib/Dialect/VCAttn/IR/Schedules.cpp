@@ -73,16 +73,38 @@ llvm::StringRef vcattn::getChoicesBySize(SizeClass sizes, int64_t headDim,
 // Schedules
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// A schedule for head and value dimensions up to the given ones.
+struct Default {
+  int64_t headDim, valueDim;
+  int64_t tileQ, stages, consumers, producerRegisters, consumerRegisters;
+  bool pingPong;
+  int64_t promotion;
+};
+} // namespace
+
+/// The first row that is large enough counts. Tiles have 128 keys.
+static constexpr Default kWgmmaDefaults[] = {
+    // dims    queries  stages  consumers  registers  ping-pong  promotion
+    {64, 64, 192, 4, 3, 24, 160, false, 16}, // bound by the cast, not products
+    {128, 128, 128, 4, 2, 24, 240, true, 16},
+    {192, 128, 128, 3, 2, 24, 240, true, 16},
+    {256, 256, 128, 2, 2, 24, 240, true, 16},
+};
+
 ScheduleAttr vcattn::getDefaultSchedule(TargetAttr target, int64_t headDim,
-                                        int64_t valueDim) {
+                                        int64_t valueDim, int64_t tileQ) {
   const TargetInfo *info = lookupTarget(target.getChip());
-  if (!info || info->matrixUnit != MatrixUnit::Wgmma || headDim != 128 ||
-      valueDim != 128)
+  if (!info || info->matrixUnit != MatrixUnit::Wgmma || headDim < 1 ||
+      valueDim < 1)
     return {};
-  return ScheduleAttr::get(
-      target.getContext(), /*tile_q=*/128, /*tile_k=*/128, /*stages=*/4,
-      /*consumers=*/2, /*producer_registers=*/24, /*consumer_registers=*/240,
-      /*ping_pong=*/true, /*promotion=*/16);
+  for (const Default &x : kWgmmaDefaults)
+    if (headDim <= x.headDim && valueDim <= x.valueDim &&
+        (tileQ == 0 || tileQ == x.tileQ))
+      return ScheduleAttr::get(target.getContext(), x.tileQ, /*tile_k=*/128,
+                               x.stages, x.consumers, x.producerRegisters,
+                               x.consumerRegisters, x.pingPong, x.promotion);
+  return {};
 }
 
 int64_t vcattn::getConsumerRegisters(int64_t consumers) {
@@ -91,18 +113,71 @@ int64_t vcattn::getConsumerRegisters(int64_t consumers) {
   return consumers <= 2 ? 240 : 160;
 }
 
-int64_t vcattn::getSharedMemoryBytes(ScheduleAttr schedule, int64_t headDim,
-                                     int64_t valueDim) {
-  constexpr int64_t kBarrierBytes = 8, kFloatBytes = 4, kHalfBytes = 2;
-  int64_t queries = schedule.getTileQ() * headDim;
-  int64_t keys = schedule.getTileK() * headDim;
-  int64_t values = (valueDim + kRowSumColumns) * schedule.getTileK();
-  int64_t means = kMeanTiles * valueDim * kHalfBytes;
-  int64_t promoted = schedule.getTileQ() * valueDim * kFloatBytes;
+//===----------------------------------------------------------------------===//
+// What a schedule needs
+//===----------------------------------------------------------------------===//
+
+int64_t vcattn::getKeyColumns(int64_t headDim) {
+  return llvm::alignTo(headDim, kStepBytes);
+}
+
+int64_t vcattn::getValueChannels(int64_t valueDim) {
+  return llvm::alignTo(valueDim, kCoreEdge);
+}
+
+int64_t vcattn::getValueRows(int64_t valueDim) {
+  return getValueChannels(valueDim) + kRowSumColumns;
+}
+
+/// Bytes with the FP32 copies of the accumulators, or without.
+static int64_t getSharedMemoryBytes(ScheduleAttr schedule, int64_t stages,
+                                    int64_t headDim, int64_t valueDim,
+                                    bool withTotals) {
+  MLIRContext *context = schedule.getContext();
+  auto tile = [&](int64_t count, int64_t rows, int64_t columns, Type element) {
+    return llvm::alignTo(
+        count * TileType::get(context, {rows, columns}, element).getBytes(),
+        kTileAlignment);
+  };
+  Type i8 = IntegerType::get(context, 8);
+  int64_t channels = getValueChannels(valueDim);
+  int64_t consumers = schedule.getConsumers();
+  int64_t bytes =
+      tile(consumers, schedule.getTileQ() / consumers, getKeyColumns(headDim),
+           i8) +
+      tile(stages, schedule.getTileK(), getKeyColumns(headDim), i8) +
+      tile(stages, getValueRows(valueDim), schedule.getTileK(), i8) +
+      tile(kMeanStages, channels, kMeanTiles, Float16Type::get(context));
+  if (withTotals)
+    bytes += tile(1, schedule.getTileQ(), channels, Float32Type::get(context));
   // A full and an empty barrier per stage of queries, keys, values and means.
-  int64_t barriers = 2 * (1 + 2 * schedule.getStages() + kMeanStages);
-  return queries + schedule.getStages() * (keys + values) +
-         kMeanStages * means + promoted + barriers * kBarrierBytes;
+  return bytes + 2 * (consumers + 2 * stages + kMeanStages) * kBarrierBytes;
+}
+
+bool vcattn::keepsTotalsInShared(const TargetInfo &target,
+                                 ScheduleAttr schedule, int64_t headDim,
+                                 int64_t valueDim) {
+  constexpr int64_t kLeastStages = 2;
+  return ::getSharedMemoryBytes(schedule, kLeastStages, headDim, valueDim,
+                                /*withTotals=*/true) <=
+         target.sharedMemoryPerBlock;
+}
+
+SmallVector<int64_t> vcattn::getTotalsShape(const TargetInfo &target,
+                                            ScheduleAttr schedule,
+                                            int64_t headDim, int64_t valueDim) {
+  if (keepsTotalsInShared(target, schedule, headDim, valueDim))
+    return {};
+  return {target.multiprocessors,
+          schedule.getTileQ() * getValueChannels(valueDim)};
+}
+
+int64_t vcattn::getSharedMemoryBytes(const TargetInfo &target,
+                                     ScheduleAttr schedule, int64_t headDim,
+                                     int64_t valueDim) {
+  return ::getSharedMemoryBytes(
+      schedule, schedule.getStages(), headDim, valueDim,
+      keepsTotalsInShared(target, schedule, headDim, valueDim));
 }
 
 int64_t vcattn::getBlockThreads(ScheduleAttr schedule) {
@@ -116,8 +191,20 @@ static int64_t getNeededRegisters(ScheduleAttr schedule, int64_t valueDim) {
   constexpr int64_t kOthers = 24;
   int64_t rows = schedule.getTileQ() / schedule.getConsumers();
   int64_t columns =
-      valueDim + kRowSumColumns + schedule.getTileK() + schedule.getTileK() / 4;
+      getValueRows(valueDim) + schedule.getTileK() + schedule.getTileK() / 4;
   return rows * columns / kWarpgroupThreads + kOthers;
+}
+
+bool vcattn::castsUnderValues(ScheduleAttr schedule, int64_t valueDim,
+                              SoftmaxCast cast) {
+  // The probabilities of two tiles more: those that the running product reads,
+  // and those that are made beside the scores. An exact cast's levels take as
+  // many registers as scores until then.
+  int64_t rows = schedule.getTileQ() / schedule.getConsumers();
+  int64_t scores = rows * schedule.getTileK() / kWarpgroupThreads;
+  int64_t more = cast == SoftmaxCast::ExpCast ? scores / 2 : scores;
+  return getNeededRegisters(schedule, valueDim) + more <=
+         schedule.getConsumerRegisters();
 }
 
 LogicalResult vcattn::verifySchedule(Operation *op, TargetAttr target,
@@ -128,8 +215,12 @@ LogicalResult vcattn::verifySchedule(Operation *op, TargetAttr target,
     return op->emitOpError("unknown target '") << target.getChip() << "'";
   if (ShapedType::isDynamic(headDim) || ShapedType::isDynamic(valueDim))
     return op->emitOpError("a schedule needs static head dimensions");
+  for (int64_t dim : {headDim, valueDim})
+    if (dim < 1 || dim > kMostChannels)
+      return op->emitOpError("a schedule is for head dimensions from 1 to ")
+             << kMostChannels << ", got " << headDim << " and " << valueDim;
 
-  int64_t bytes = getSharedMemoryBytes(schedule, headDim, valueDim);
+  int64_t bytes = getSharedMemoryBytes(*info, schedule, headDim, valueDim);
   if (bytes > info->sharedMemoryPerBlock)
     return op->emitOpError("schedule needs ")
            << bytes << " bytes of shared memory, " << info->chip << " has "

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
 #include "vcattn/Dialect/VCAttn/Transforms/Passes.h"
+#include "vcattn/Target/Schedules.h"
 #include "vcattn/Target/TargetInfo.h"
 
 namespace vcattn {
@@ -26,9 +27,6 @@ namespace vcattn {
 
 using namespace mlir;
 using namespace vcattn;
-
-/// Head and value dimension of the Hopper kernel.
-static constexpr int64_t kKernelDim = 128;
 
 /// Reports the first thing about `op` that the target's kernel does not take.
 static LogicalResult checkKernelTakes(QuantizedAttentionOp op) {
@@ -50,14 +48,6 @@ static LogicalResult checkKernelTakes(QuantizedAttentionOp op) {
                     << ": run vcattn-quantize";
   if (op.getScale().isNegative())
     return refuse() << "a scale that is not negative";
-  for (auto [name, value] :
-       {std::pair("head", op.getQuery()), std::pair("head", op.getKey()),
-        std::pair("value", op.getValue())}) {
-    int64_t dim = cast<ShapedType>(value.getType()).getDimSize(kChannelDim);
-    // Static: a schedule needs that.
-    if (dim != kKernelDim)
-      return refuse() << name << " dimension " << kKernelDim << ", not " << dim;
-  }
   return success();
 }
 
@@ -78,6 +68,10 @@ public:
     SmallVector<Value> outs{emptyResult()};
     if (op.getLse())
       outs.push_back(emptyLse());
+    SmallVector<int64_t> totals = getTotals();
+    if (!totals.empty())
+      outs.push_back(tensor::EmptyOp::create(rewriter, loc, totals,
+                                             rewriter.getF32Type()));
     auto packed = PackedAttentionOp::create(
         rewriter, loc, TypeRange(ValueRange(outs)), op.getQuery(),
         op.getQueryScale(), op.getKey(), op.getKeyScale(), value,
@@ -86,7 +80,7 @@ public:
         op.getWindowAttr(), op.getLayout(), *op.getTarget(), *op.getSchedule(),
         /*split_keys=*/0);
     packed->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    rewriter.replaceOp(op, packed.getResults());
+    rewriter.replaceOp(op, packed.getResults().take_front(op->getNumResults()));
   }
 
 private:
@@ -118,6 +112,16 @@ private:
                     sizeOf(query, getHeadsDim(op.getLayout())),
                     sizeOf(query, getTokensDim(op.getLayout()))},
                    op.getLse().getType());
+  }
+
+  /// The shape of the room that the kernel needs for totals; empty if none.
+  SmallVector<int64_t> getTotals() {
+    auto channels = [](Value value) {
+      return cast<ShapedType>(value.getType()).getDimSize(kChannelDim);
+    };
+    return getTotalsShape(*lookupTarget(op.getTarget()->getChip()),
+                          *op.getSchedule(), channels(op.getQuery()),
+                          channels(op.getValue()));
   }
 
   /// Means of values that were not split.

@@ -79,7 +79,9 @@ private:
       return failure();
     int64_t headDim = getChannels(op.getQuery());
     int64_t valueDim = getChannels(op.getValue());
-    ScheduleAttr base = getDefaultSchedule(targetAttr, headDim, valueDim);
+    // A block mask is made of tiles of 128 queries and 128 keys.
+    ScheduleAttr base = getDefaultSchedule(
+        targetAttr, headDim, valueDim, op.getBlockMask() ? kBlockTokens : 0);
     if (!base)
       return op.emitError("no schedule is known for target ")
              << chip << " with head dimension " << printSize(headDim)

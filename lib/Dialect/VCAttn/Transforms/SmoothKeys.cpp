@@ -16,7 +16,6 @@
 #include "AttentionRewrites.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
 #include "vcattn/Dialect/VCAttn/Transforms/Passes.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace vcattn {
 #define GEN_PASS_DEF_SMOOTHKEYS
@@ -55,7 +54,7 @@ static void rotate(OpTy op, IRRewriter &rewriter) {
   });
 }
 
-/// A remark if the head dimension has no Hadamard matrix of Sylvester's form.
+/// A remark if no two channels could be rotated.
 template <typename OpTy>
 static LogicalResult checkHeadDim(OpTy op) {
   for (Value value : {op.getQuery(), op.getKey()}) {
@@ -63,9 +62,9 @@ static LogicalResult checkHeadDim(OpTy op) {
     if (ShapedType::isDynamic(dim))
       return op.emitRemark(
           "queries and keys are not rotated: head dimension is dynamic");
-    if (!llvm::isPowerOf2_64(dim))
+    if (getRotationBlock(dim) == 1)
       return op.emitRemark("queries and keys are not rotated: head dimension ")
-             << dim << " is not a power of two";
+             << dim << " is odd";
   }
   return success();
 }

@@ -62,29 +62,3 @@ func.func @scale(%q: tensor<1x1x8x128xi8>, %qs: tensor<1x1x8xf32>, %ks: tensor<1
       : (tensor<1x1x8x128xi8>, tensor<1x1x8xf32>, tensor<1x1x8x128xi8>, tensor<1x1x1x4xf32>, tensor<1x1x8x128xf8E4M3FN>, tensor<1x1x128xf32>) -> tensor<1x1x8x128xf32>
   return %o : tensor<1x1x8x128xf32>
 }
-
-// -----
-
-#target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
-
-func.func @head_dim(%q: tensor<1x1x8x64xi8>, %qs: tensor<1x1x8xf32>, %ks: tensor<1x1x1x4xf32>, %v: tensor<1x1x8x128xf8E4M3FN>, %vs: tensor<1x1x128xf32>) -> tensor<1x1x8x128xf32> {
-  // expected-error @+1 {{the kernel for sm_90a takes head dimension 128, not 64}}
-  %o = vcattn.quantized_attention %q scale %qs, %q scale %ks, %v scale %vs
-      {scale = 1.0 : f64, cast = #vcattn.cast<expcast>, target = #target, schedule = #schedule}
-      : (tensor<1x1x8x64xi8>, tensor<1x1x8xf32>, tensor<1x1x8x64xi8>, tensor<1x1x1x4xf32>, tensor<1x1x8x128xf8E4M3FN>, tensor<1x1x128xf32>) -> tensor<1x1x8x128xf32>
-  return %o : tensor<1x1x8x128xf32>
-}
-
-// -----
-
-#target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
-
-func.func @value_dim(%q: tensor<1x1x8x128xi8>, %qs: tensor<1x1x8xf32>, %ks: tensor<1x1x1x4xf32>, %v: tensor<1x1x8x80xf8E4M3FN>, %vs: tensor<1x1x80xf32>) -> tensor<1x1x8x80xf32> {
-  // expected-error @+1 {{the kernel for sm_90a takes value dimension 128, not 80}}
-  %o = vcattn.quantized_attention %q scale %qs, %q scale %ks, %v scale %vs
-      {scale = 1.0 : f64, cast = #vcattn.cast<expcast>, target = #target, schedule = #schedule}
-      : (tensor<1x1x8x128xi8>, tensor<1x1x8xf32>, tensor<1x1x8x128xi8>, tensor<1x1x1x4xf32>, tensor<1x1x8x80xf8E4M3FN>, tensor<1x1x80xf32>) -> tensor<1x1x8x80xf32>
-  return %o : tensor<1x1x8x80xf32>
-}

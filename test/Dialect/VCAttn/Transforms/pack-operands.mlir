@@ -78,3 +78,22 @@ func.func @limits(%q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tens
          tensor<1x2x300x128xf8E4M3FN>, tensor<1x2x128xf32>, tensor<1x1x1x300xi1>, tensor<1xi32>, tensor<1x8x2x3xi1>) -> tensor<1x8x200x128xbf16>
   return %o : tensor<1x8x200x128xbf16>
 }
+
+// Other dimensions: channels in whole eights, and room in global memory for the
+// FP32 copies that shared memory has none for. The third result is dropped.
+#wide = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 2, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 16>
+// CHECK-LABEL: func @head_dims
+// CHECK: vcattn.pack_values %{{.*}} : (tensor<1x1x8x250xf8E4M3FN>) -> tensor<1x1x1x264x128xf8E4M3FN>
+// CHECK: vcattn.pack_means %{{.*}} -> tensor<1x1x1x32x2x8x8xf16>
+// CHECK: %[[ROOM:.*]] = tensor.empty() : tensor<132x32768xf32>
+// CHECK: %[[O:.*]]:2 = vcattn.packed_attention
+// CHECK-SAME: outs(%{{.*}}, %[[ROOM]] : tensor<1x1x8x250xf32>, tensor<132x32768xf32>)
+// CHECK: return %[[O]]#0
+func.func @head_dims(%q: tensor<1x1x8x40xi8>, %qs: tensor<1x1x8xf32>, %ks: tensor<1x1x1x4xf32>, %v: tensor<1x1x8x250xf8E4M3FN>,
+                     %vs: tensor<1x1x250xf32>) -> tensor<1x1x8x250xf32> {
+  %o = vcattn.quantized_attention %q scale %qs, %q scale %ks, %v scale %vs
+      {scale = 1.0 : f64, cast = #vcattn.cast<expcast>, target = #target, schedule = #wide}
+      : (tensor<1x1x8x40xi8>, tensor<1x1x8xf32>, tensor<1x1x8x40xi8>, tensor<1x1x1x4xf32>, tensor<1x1x8x250xf8E4M3FN>,
+         tensor<1x1x250xf32>) -> tensor<1x1x8x250xf32>
+  return %o : tensor<1x1x8x250xf32>
+}

@@ -1,9 +1,9 @@
 // RUN: vcattn-opt %s -vcattn-schedule -verify-diagnostics -split-input-file
 
-func.func @head_dim(%q: tensor<1x1x8x64xf32>, %v: tensor<1x1x8x128xf32>) -> tensor<1x1x8x128xf32> {
-  // expected-error @+1 {{no schedule is known for target sm_90a with head dimension 64 and value dimension 128}}
+func.func @head_dim(%q: tensor<1x1x8x320xf32>, %v: tensor<1x1x8x128xf32>) -> tensor<1x1x8x128xf32> {
+  // expected-error @+1 {{no schedule is known for target sm_90a with head dimension 320 and value dimension 128}}
   %o = vcattn.quantized_attention %q, %q, %v {cast = #vcattn.cast<expcast>, scale = 1.0 : f64}
-      : (tensor<1x1x8x64xf32>, tensor<1x1x8x64xf32>, tensor<1x1x8x128xf32>) -> tensor<1x1x8x128xf32>
+      : (tensor<1x1x8x320xf32>, tensor<1x1x8x320xf32>, tensor<1x1x8x128xf32>) -> tensor<1x1x8x128xf32>
   return %o : tensor<1x1x8x128xf32>
 }
 

@@ -19,7 +19,7 @@
 
 func.func @codes(%q: tensor<1x1x?x128xi8>, %qs: tensor<1x1x?xf32>, %k: tensor<1x1x8x128xi8>, %ks: tensor<1x1x1x4xf32>,
                  %v: tensor<1x1x8x128xf8E4M3FN>, %vs: tensor<1x1x128xf32>) -> tensor<1x1x?x128xf32> {
-  // ROOM: schedule-invalid.mlir:[[@LINE+5]]:8: error: 'vcattn.quantized_attention' op schedule needs 259280 bytes of shared memory, sm_90a has 232448
+  // ROOM: schedule-invalid.mlir:[[@LINE+5]]:8: error: 'vcattn.quantized_attention' op schedule needs 259296 bytes of shared memory, sm_90a has 232448
   // UNKNOWN: schedule-invalid.mlir:[[@LINE+4]]:8: error: unknown target 'sm_80', expected one of sm_90a, sm_100a, sm_103a, sm_120a
   // NONE: schedule-invalid.mlir:[[@LINE+3]]:8: error: no schedule is known for target sm_103a with head dimension 128 and value dimension 128
   // CONSUMERS: schedule-invalid.mlir:[[@LINE+2]]:8: error: tile_q (128) must be a positive multiple of consumers (3)

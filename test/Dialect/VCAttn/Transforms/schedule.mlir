@@ -56,3 +56,23 @@ func.func @exact(%q: tensor<1x1x8x128xf32>) -> tensor<1x1x8x128xf32> {
       : tensor<1x1x8x128xf32>, tensor<1x1x8x128xf32>, tensor<1x1x8x128xf32> -> tensor<1x1x8x128xf32>
   return %o : tensor<1x1x8x128xf32>
 }
+
+// Small dimensions have three consumers, unless a block mask wants tiles of 128
+// queries; wide tiles leave room for fewer stages.
+// CHECK-LABEL: func @head_dims
+// CHECK: tile_q = 192, tile_k = 128, stages = 4, consumers = 3, {{.*}} : (tensor<1x1x8x40xf32>
+// CHECK: tile_q = 128, tile_k = 128, stages = 4, consumers = 2, {{.*}} : (tensor<1x1x8x40xf32>
+// CHECK: stages = 3, {{.*}} : (tensor<1x1x8x192xf32>
+// CHECK: stages = 2, {{.*}} : (tensor<1x1x8x40xf32>
+func.func @head_dims(%small: tensor<1x1x8x40xf32>, %blocks: tensor<1x1x1x1xi1>, %k: tensor<1x1x8x192xf32>, %v: tensor<1x1x8x128xf32>, %large: tensor<1x1x8x256xf32>)
+    -> (tensor<1x1x8x40xf32>, tensor<1x1x8x128xf32>, tensor<1x1x8x256xf32>) {
+  %0 = vcattn.quantized_attention %small, %small, %small {cast = #vcattn.cast<expcast>, scale = 1.0 : f64}
+      : (tensor<1x1x8x40xf32>, tensor<1x1x8x40xf32>, tensor<1x1x8x40xf32>) -> tensor<1x1x8x40xf32>
+  %blocked = vcattn.quantized_attention %small, %small, %small blocks %blocks {cast = #vcattn.cast<expcast>, scale = 1.0 : f64}
+      : (tensor<1x1x8x40xf32>, tensor<1x1x8x40xf32>, tensor<1x1x8x40xf32>, tensor<1x1x1x1xi1>) -> tensor<1x1x8x40xf32>
+  %1 = vcattn.quantized_attention %k, %k, %v {cast = #vcattn.cast<expcast>, scale = 1.0 : f64}
+      : (tensor<1x1x8x192xf32>, tensor<1x1x8x192xf32>, tensor<1x1x8x128xf32>) -> tensor<1x1x8x128xf32>
+  %2 = vcattn.quantized_attention %small, %small, %large {cast = #vcattn.cast<expcast>, scale = 1.0 : f64}
+      : (tensor<1x1x8x40xf32>, tensor<1x1x8x40xf32>, tensor<1x1x8x256xf32>) -> tensor<1x1x8x256xf32>
+  return %0, %1, %2 : tensor<1x1x8x40xf32>, tensor<1x1x8x128xf32>, tensor<1x1x8x256xf32>
+}

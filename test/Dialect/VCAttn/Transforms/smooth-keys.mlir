@@ -80,13 +80,25 @@ func.func @after_smooth_values(%q: tensor<1x1x8x16xf32>, %k: tensor<1x1x8x16xf32
 
 // CHECK-LABEL: func @no_power_of_two
 // CHECK: %[[KC:.*]], %{{.*}} = vcattn.center_keys
-// CHECK-NOT: hadamard
-// CHECK: vcattn.attention %{{.*}}, %[[KC]]
+// CHECK: vcattn.hadamard %[[KC]]
 func.func @no_power_of_two(%q: tensor<1x1x8x96xf32>, %k: tensor<1x1x8x96xf32>, %v: tensor<1x1x8x96xf32>)
     -> tensor<1x1x8x96xf32> {
-  // expected-remark @+1 {{queries and keys are not rotated: head dimension 96 is not a power of two}}
   %o = vcattn.attention %q, %k, %v {scale = 1.0 : f64}
       : tensor<1x1x8x96xf32>, tensor<1x1x8x96xf32>, tensor<1x1x8x96xf32> -> tensor<1x1x8x96xf32>
+  return %o : tensor<1x1x8x96xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @odd_head_dim
+// CHECK: %[[KC:.*]], %{{.*}} = vcattn.center_keys
+// CHECK-NOT: hadamard
+// CHECK: vcattn.attention %{{.*}}, %[[KC]]
+func.func @odd_head_dim(%q: tensor<1x1x8x33xf32>, %k: tensor<1x1x8x33xf32>, %v: tensor<1x1x8x96xf32>)
+    -> tensor<1x1x8x96xf32> {
+  // expected-remark @+1 {{queries and keys are not rotated: head dimension 33 is odd}}
+  %o = vcattn.attention %q, %k, %v {scale = 1.0 : f64}
+      : tensor<1x1x8x33xf32>, tensor<1x1x8x33xf32>, tensor<1x1x8x96xf32> -> tensor<1x1x8x96xf32>
   return %o : tensor<1x1x8x96xf32>
 }
 

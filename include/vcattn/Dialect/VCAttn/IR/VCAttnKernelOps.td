@@ -92,6 +92,19 @@ def VCAttn_WarpSpecializeOp : VCAttn_Op<"warp_specialize", [
   let hasVerifier = 1;
 }
 
+def VCAttn_RecomputeOp : VCAttn_Op<"recompute", [
+    VCAttn_Ordered, AllTypesMatch<["input", "result"]>]> {
+  let summary = "The same number, as if it were another";
+  let description = [{
+    No pass sees that the result is the input. What is computed from it is
+    therefore computed again, where it is wanted, instead of being held in
+    registers from an earlier computation on.
+  }];
+  let arguments = (ins I32:$input);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$input attr-dict";
+}
+
 //===----------------------------------------------------------------------===//
 // Moving tiles
 //===----------------------------------------------------------------------===//
@@ -111,7 +124,9 @@ def VCAttn_LoadTileOp : VCAttn_Op<"load_tile", [VCAttn_Ordered]> {
   let description = [{
     Asynchronously copies the box at `coordinates` (in the map's dimension
     order, outermost first) to use `index` of the pipeline, which becomes full
-    when the copy is done. Elements outside the tensor read zero.
+    when the copy is done. Elements outside the tensor read zero. A tile of
+    several panels takes a copy of the map's box for each, along the last
+    dimension, one of more than 256 rows several along the dimension before it.
 
     ```mlir
     vcattn.load_tile %map[%b, %h, %row, %c0] to %keys[%n]
@@ -425,6 +440,26 @@ def VCAttn_PackProbabilitiesOp : VCAttn_Op<"pack_probabilities", [Pure]> {
   let assemblyFormat = "$levels attr-dict `:` type($levels) `->` type($result)";
   let hasVerifier = 1;
 }
+
+def VCAttn_CheckMaximumOp : VCAttn_Op<"check_maximum", [Pure]> {
+  let summary = "Whether the largest scores overflow, before any is cast";
+  let description = [{
+    `overflow` as `vcattn.cast_scores` gives it, from the levels of each thread's
+    and row's largest score alone: multipliers are not negative, so that no level
+    is larger. It lets a kernel whose accumulator takes most registers decide on
+    raising before it makes levels, which then need not be held until the
+    decision. Keys at and after `valid` do not count.
+  }];
+  let arguments = (ins
+    VCAttn_Scores:$scores, VCAttn_Multipliers:$multipliers,
+    VCAttn_Rows:$maximum, Optional<I32>:$valid, VCAttn_SoftmaxCastAttr:$cast);
+  let results = (outs I1:$overflow);
+  let assemblyFormat = [{
+    $cast $scores `,` $multipliers `,` $maximum (`valid` $valid^)? attr-dict
+    `:` type($scores) `,` type($multipliers) `,` type($maximum)
+  }];
+}
+
 def VCAttn_RaiseMaximumOp : VCAttn_Op<"raise_maximum", [
     VCAttn_Ordered, AttrSizedOperandSegments,
     AllTypesMatch<["maximum", "new_maximum", "factor"]>]> {
@@ -478,10 +513,14 @@ def VCAttn_TakeRowSumsOp : VCAttn_Op<"take_row_sums", [
   let assemblyFormat = "$accumulator `,` $sum attr-dict `:` type($accumulator) `,` type($sum) `->` type($row_sums)";
 }
 
+/// Where the FP32 copy of a consumer's accumulator is: its rows of a tile in
+/// shared memory, or its share of this block's row of a buffer.
+def VCAttn_Totals : AnyTypeOf<[VCAttn_TileType, MemRefRankOf<[F32], [2]>]>;
+
 class VCAttn_PromotionOp<string mnemonic, list<Trait> traits = []>
     : VCAttn_Op<mnemonic, [VCAttn_Ordered, AllTypesMatch<["accumulator", "result"]>] # traits> {
   let arguments = (ins
-    VCAttn_Accumulator:$accumulator, VCAttn_TileType:$total, VCAttn_Rows:$factor);
+    VCAttn_Accumulator:$accumulator, VCAttn_Totals:$total, VCAttn_Rows:$factor);
   let results = (outs VCAttn_Accumulator:$result);
   let assemblyFormat = "$accumulator `,` $total `times` $factor attr-dict `:` type($accumulator) `,` type($total) `,` type($factor)";
 }
@@ -491,7 +530,9 @@ def VCAttn_PromoteOp : VCAttn_PromotionOp<"promote"> {
   let description = [{
     total = total * factor + accumulator, in FP32, without the row-sum columns,
     which stay. `factor` brings the copy to the current maximum. `total` is this
-    consumer's rows of a shared tile, where each thread keeps its own elements.
+    consumer's rows of a shared tile, where each thread keeps its own elements,
+    or a buffer [blocks, elements] in global memory, where each consumer of a
+    block has its share of the block's row.
   }];
 }
 
@@ -500,11 +541,14 @@ def VCAttn_MergeOp : VCAttn_PromotionOp<"merge"> {
   let description = "accumulator + total * factor; see `vcattn.promote`.";
 }
 
-def VCAttn_ClearTileOp : VCAttn_Op<"clear_tile", [VCAttn_Ordered]> {
-  let summary = "Zero the elements that this thread keeps in a tile";
-  let description = "See `vcattn.promote`.";
-  let arguments = (ins VCAttn_TileType:$tile);
-  let assemblyFormat = "$tile attr-dict `:` type($tile)";
+def VCAttn_ClearTotalOp : VCAttn_Op<"clear_total", [VCAttn_Ordered]> {
+  let summary = "Zero the elements that this thread keeps of the FP32 copy";
+  let description = [{
+    `columns` of each of the consumer's rows; see `vcattn.promote`.
+  }];
+  let arguments = (ins VCAttn_Totals:$total,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$columns);
+  let assemblyFormat = "$total `columns` $columns attr-dict `:` type($total)";
   let hasVerifier = 1;
 }
 

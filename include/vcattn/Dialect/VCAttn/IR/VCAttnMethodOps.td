@@ -127,11 +127,13 @@ def VCAttn_HadamardOp : VCAttn_MethodOp<"hadamard", [
     SameOperandsAndResultShape]> {
   let summary = "Rotate the head dimension by the normalized Hadamard matrix";
   let description = [{
-    result = x * H / sqrt(D) over the last dimension, D a power of two, H the
-    Sylvester matrix, computed in FP32 by log2(D) butterfly stages, then one
-    multiplication. Applied to queries and keys it leaves the scores as they
-    are and spreads the few large channels over all of them. Two rotations in a
-    row are the identity up to rounding only, so they do not fold.
+    result = x * H / sqrt(R) over each R neighbouring channels of the last
+    dimension, R the largest power of two that divides it (the whole dimension
+    if that is one), H the Sylvester matrix, computed in FP32 by log2(R)
+    butterfly stages, then one multiplication. Applied to queries and keys it
+    leaves the scores as they are and spreads the few large channels over their
+    R neighbours. Two rotations in a row are the identity up to rounding only,
+    so they do not fold.
   }];
   let arguments = (ins Arg<VCAttn_FloatTensor, "queries or keys, of either layout">:$input);
   let results = (outs Res<4DTensorOf<[F32]>, "rotated">:$result);

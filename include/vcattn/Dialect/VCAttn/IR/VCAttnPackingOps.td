@@ -16,32 +16,34 @@ include "vcattn/Dialect/VCAttn/IR/VCAttnTypes.td"
 def VCAttn_PackValuesOp : VCAttn_MethodOp<"pack_values"> {
   let summary = "Store value codes as the value product's B operand reads them";
   let description = [{
-    Per tile of 128 keys: D rows of 128 bytes, row d holding channel d of the
-    tile's keys in the order in which the score accumulator hands out
-    probabilities (8-bit matrix products want both operands key-major; PTX ISA,
-    wgmma, register fragments), zero past the last key; then 8 rows for the row
-    sums, row D + (tile mod 8) of ones (0x38), the others zero.
+    Per tile of 128 keys: R rows of 128 bytes, R being D rounded up to a multiple
+    of 8, row d holding channel d of the tile's keys in the order in which the
+    score accumulator hands out probabilities (8-bit matrix products want both
+    operands key-major; PTX ISA, wgmma, register fragments), zero past the last
+    key and past the last channel; then 8 rows for the row sums, row R + (tile
+    mod 8) of ones (0x38), the others zero.
   }];
   let arguments = (ins
     Arg<4DTensorOf<[F8E4M3FN]>, "value codes, in `layout`">:$codes,
     DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
   let results = (outs
-    Res<TensorRankOf<[F8E4M3FN], [5]>, "[B, H, ceil(tokens / 128), D + 8, 128]">:$result);
+    Res<TensorRankOf<[F8E4M3FN], [5]>, "[B, H, ceil(tokens / 128), R + 8, 128]">:$result);
 }
 
 def VCAttn_PackMeansOp : VCAttn_MethodOp<"pack_means"> {
   let summary = "Store block means as the restoring product's B operand reads them";
   let description = [{
-    f16(mean / value_scale), in groups of 16 tiles, zero past the last tile. A
-    group holds [D channels][16 tiles] as cores of 8 channels x 8 tiles: the
-    result's dimensions are D / 8, 2 (tiles 0-7, 8-15), 8 channels, 8 tiles
-    (PTX ISA, wgmma, core matrices without swizzle). D is a multiple of 8.
+    f16(mean / value_scale), in groups of 16 tiles, zero past the last tile and
+    past the last channel. A group holds [channels][16 tiles] as cores of 8
+    channels x 8 tiles: the result's dimensions are ceil(D / 8), 2 (tiles 0-7,
+    8-15), 8 channels, 8 tiles (PTX ISA, wgmma, core matrices without swizzle).
+    D is static.
   }];
   let arguments = (ins
     Arg<VCAttn_MeansTensor, "block means">:$means,
     Arg<3DTensorOf<[F32]>, "the scales of the value codes, [B, H, D]">:$value_scale);
   let results = (outs Res<RankedTensorOf<[F16]>,
-    "[B, H, ceil(tiles / 16), D / 8, 2, 8, 8]">:$result);
+    "[B, H, ceil(tiles / 16), ceil(D / 8), 2, 8, 8]">:$result);
   let hasVerifier = 1;
 }
 
@@ -55,10 +57,13 @@ def VCAttn_PackedAttentionOp : VCAttn_Op<"packed_attention", [
   let description = [{
     `vcattn.quantized_attention` after `vcattn-pack-operands`: values and means
     are in the order that the target's matrix unit reads. Operands are tensors,
-    or memrefs after bufferization; `outs` are the result and, if asked for, the
-    log-sum-exp. Queries and keys are codes of one format in `layout`, in which
-    the result is written too; sizes are as in `vcattn.quantized_attention`, as
-    are `mask`, `lengths`, `blocks`, `causal` and `window`.
+    or memrefs after bufferization; `outs` are the result, the log-sum-exp if
+    asked for, and, where the schedule leaves no shared memory for them, room for
+    the FP32 copies of the accumulators, [blocks, elements], f32, in which the
+    kernel leaves nothing of meaning. Queries and keys are codes of one format in
+    `layout`, in which the result is written too; sizes are as in
+    `vcattn.quantized_attention`, as are `mask`, `lengths`, `blocks`, `causal`
+    and `window`.
 
     With `split_keys` = n > 0, a multiple of 2048, keys are cut into
     ceil(Nk / n) shards of n, and each shard's attention is a result of its own:
@@ -75,7 +80,7 @@ def VCAttn_PackedAttentionOp : VCAttn_Op<"packed_attention", [
     Arg<Optional<VCAttn_TensorOrMemRefOf<[I1, F16, BF16, F32]>>, "[B, Hq, Nq, Nk], or 1">:$mask,
     Arg<Optional<VCAttn_TensorOrMemRefOf<[I32]>>, "[B]">:$lengths,
     Arg<Optional<VCAttn_TensorOrMemRefOf<[I1]>>, "[B, Hq, query tiles, key tiles]">:$block_mask,
-    Arg<Variadic<VCAttn_TensorOrMemRefOf<[F16, BF16, F32]>>, "result, and log-sum-exp">:$outs,
+    Arg<Variadic<VCAttn_TensorOrMemRefOf<[F16, BF16, F32]>>, "result, log-sum-exp, room for totals">:$outs,
     F64Attr:$scale,
     VCAttn_SoftmaxCastAttr:$cast,
     DefaultValuedAttr<VCAttn_CausalityAttr, "Causality::None">:$causal,
@@ -97,6 +102,9 @@ def VCAttn_PackedAttentionOp : VCAttn_Op<"packed_attention", [
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }
+    /// The output for the log-sum-exp and the room for totals; null without.
+    ::mlir::Value getLseOut();
+    ::mlir::Value getTotalsOut();
   }];
   let hasVerifier = 1;
 }
@@ -108,7 +116,9 @@ def VCAttn_EncodeTensorMapOp : VCAttn_Op<"encode_tensor_map", [
     Describes `source` (dimensions and strides as the memref has them, 64-bit;
     the innermost stride must be 1, the others multiples of 16 bytes at run
     time) for copies of boxes of `box` elements, in `source`'s dimension order,
-    into shared memory with the 128-byte swizzle; elements outside read zero.
+    into shared memory with the narrowest swizzle (32, 64 or 128 bytes) that spans
+    the box's innermost dimension; elements outside read zero. A box may be larger
+    than its dimension.
     An impossible map is an error of the call at run time.
   }];
   let arguments = (ins

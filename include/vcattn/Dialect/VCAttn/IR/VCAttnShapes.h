@@ -35,6 +35,10 @@ inline unsigned getTokensDim(Layout layout) {
   return layout == Layout::BHTD ? 2 : 1;
 }
 
+/// Channels that a rotation mixes with each other: the largest power of two
+/// that divides the head dimension.
+inline int64_t getRotationBlock(int64_t headDim) { return headDim & -headDim; }
+
 /// The sizes of a rank-4 tensor by meaning; mlir::ShapedType::kDynamic where
 /// a size is dynamic.
 struct TokenShape {

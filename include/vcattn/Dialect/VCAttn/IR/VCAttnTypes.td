@@ -53,6 +53,10 @@ def VCAttn_TileType : VCAttn_Type<"Tile", "tile"> {
     a pipeline is only to be read between `vcattn.wait_tile` and
     `vcattn.release`.
 
+    8-bit tiles lie in panels of 128, 64 or 32 columns, one after the other, each
+    with all rows: 32 if that is enough, else 64 or 128, whichever pads less
+    (128 if both pad as much). The last panel may be wider than what is left.
+
     ```mlir
     !vcattn.tile<128x128xi8>
     ```
@@ -63,6 +67,14 @@ def VCAttn_TileType : VCAttn_Type<"Tile", "tile"> {
   let extraClassDeclaration = [{
     /// Bytes of shared memory.
     int64_t getBytes() const;
+    /// Columns of one panel, and panels; tiles of wider elements have one.
+    int64_t getPanelColumns() const;
+    int64_t getPanels() const;
+    /// Bytes of one panel.
+    int64_t getPanelBytes() const;
+    /// Rows that one copy brings: all, or the largest even share of whole
+    /// groups of 8 that is not above 256, the tensor maps' limit.
+    int64_t getCopyRows() const;
   }];
 }
 

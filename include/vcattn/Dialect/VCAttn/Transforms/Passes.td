@@ -89,8 +89,9 @@ def SmoothKeys : Pass<"vcattn-smooth-keys"> {
     ```
 
     Works on `vcattn.attention` and on `vcattn.quantized_attention` whose queries
-    and keys are still floats. A head dimension that is dynamic or no power of
-    two is not rotated, which a remark says. Keys that are centred or rotated
+    and keys are still floats. A head dimension that is no power of two is rotated
+    in blocks of the largest one that divides it; one that is dynamic or odd is
+    not rotated, which a remark says. Keys that are centred or rotated
     already, directly or before a gathering, are not centred or rotated again.
   }];
   let dependentDialects = ["::vcattn::VCAttnDialect"];
@@ -314,9 +315,10 @@ def PackOperands : Pass<"vcattn-pack-operands"> {
     ```
 
     Without means, zeros are packed. What the kernel does not take is an error
-    that names it: float operands, the exact cast, a negative
-    scale, head or value dimensions other than 128, a target without a kernel. Attentions
-    without a target are left to the CPU.
+    that names it: float operands, the exact cast, a negative scale, a target
+    without a kernel. Where shared memory has no room for the FP32 copies of the
+    accumulators (large value dimensions), the kernel gets it in global memory,
+    as one more output. Attentions without a target are left to the CPU.
   }];
   let dependentDialects = ["::vcattn::VCAttnDialect",
                            "::mlir::arith::ArithDialect",
