@@ -27,8 +27,8 @@ def test_inputs_are_the_same_everywhere():
 def test_cases_cover_what_is_promised():
     every = list(cases.cases())
     assert {c.keys for c in every} == {1, 5, 127, 128, 129, 1000, 4097, 75600}
-    assert {c.query_heads // c.key_heads for c in every} == {1, 4, 8}
-    assert {(c.layout, c.scores, c.head_dim, c.value_dim) for c in every} == set(cases.LIBRARIES)
+    assert {c.query_heads // c.key_heads for c in every} == {1, 2, 4, 8}
+    assert {(c.layout, c.scores, c.cast, c.head_dim, c.value_dim) for c in every} == set(cases.LIBRARIES)
     assert {c.keys for c in every if c.head_dim != 128} == {1, 127, 129, 1000}
     assert len({c.name for c in every}) == len(every)
     assert any(c.kind == "constant" and c.keys == 75600 for c in every)
