@@ -8,7 +8,7 @@
 // RUN:     canonicalize,cse,reconcile-unrealized-casts,convert-nvvm-to-llvm,vcattn-pass-tensor-maps-by-value), \
 // RUN:   vcattn-serialize-kernels{report=true ptxas=%ptxas})' 2>&1 | FileCheck %s
 
-// CHECK-COUNT-15: remark: attention_{{.*}} registers, 0 bytes of stack, 0 bytes spilled
+// CHECK-COUNT-19: remark: attention_{{.*}} registers, 0 bytes of stack, 0 bytes spilled
 
 #target = #vcattn.target<"sm_90a">
 
@@ -168,5 +168,45 @@ func.func @d33_50_i8(%q: memref<?x?x?x33xi8>, %qs: memref<?x?x?xf32>, %k: memref
           memref<?x?x?x64x128xf8E4M3FN>, memref<?x?x50xf32>, memref<?x?x?x7x2x8x8xf16>)
       outs(%out : memref<?x?x?x50xbf16>)
       {scale = 0.1 : f64, cast = #vcattn.cast<expcast>, target = #target, schedule = #three}
+  return
+}
+
+func.func @d64_64_i8_exact(%q: memref<?x?x?x64xi8>, %qs: memref<?x?x?xf32>, %k: memref<?x?x?x64xi8>, %ks: memref<?x?x?x4xf32>,
+    %v: memref<?x?x?x72x128xf8E4M3FN>, %vs: memref<?x?x64xf32>, %m: memref<?x?x?x8x2x8x8xf16>, %out: memref<?x?x?x64xbf16>) {
+  vcattn.packed_attention
+      ins(%q, %qs, %k, %ks, %v, %vs, %m : memref<?x?x?x64xi8>, memref<?x?x?xf32>, memref<?x?x?x64xi8>, memref<?x?x?x4xf32>,
+          memref<?x?x?x72x128xf8E4M3FN>, memref<?x?x64xf32>, memref<?x?x?x8x2x8x8xf16>)
+      outs(%out : memref<?x?x?x64xbf16>)
+      {scale = 0.1 : f64, cast = #vcattn.cast<exact>, target = #target, schedule = #three}
+  return
+}
+
+func.func @d256_256_i8_exact(%q: memref<?x?x?x256xi8>, %qs: memref<?x?x?xf32>, %k: memref<?x?x?x256xi8>, %ks: memref<?x?x?x4xf32>,
+    %v: memref<?x?x?x264x128xf8E4M3FN>, %vs: memref<?x?x256xf32>, %m: memref<?x?x?x32x2x8x8xf16>, %out: memref<?x?x?x256xbf16>, %room: memref<132x32768xf32>) {
+  vcattn.packed_attention
+      ins(%q, %qs, %k, %ks, %v, %vs, %m : memref<?x?x?x256xi8>, memref<?x?x?xf32>, memref<?x?x?x256xi8>, memref<?x?x?x4xf32>,
+          memref<?x?x?x264x128xf8E4M3FN>, memref<?x?x256xf32>, memref<?x?x?x32x2x8x8xf16>)
+      outs(%out, %room : memref<?x?x?x256xbf16>, memref<132x32768xf32>)
+      {scale = 0.1 : f64, cast = #vcattn.cast<exact>, target = #target, schedule = #schedule2}
+  return
+}
+
+func.func @d64_64_i8_causal(%q: memref<?x?x?x64xi8>, %qs: memref<?x?x?xf32>, %k: memref<?x?x?x64xi8>, %ks: memref<?x?x?x4xf32>,
+    %v: memref<?x?x?x72x128xf8E4M3FN>, %vs: memref<?x?x64xf32>, %m: memref<?x?x?x8x2x8x8xf16>, %out: memref<?x?x?x64xbf16>) {
+  vcattn.packed_attention
+      ins(%q, %qs, %k, %ks, %v, %vs, %m : memref<?x?x?x64xi8>, memref<?x?x?xf32>, memref<?x?x?x64xi8>, memref<?x?x?x4xf32>,
+          memref<?x?x?x72x128xf8E4M3FN>, memref<?x?x64xf32>, memref<?x?x?x8x2x8x8xf16>)
+      outs(%out : memref<?x?x?x64xbf16>)
+      {scale = 0.1 : f64, cast = #vcattn.cast<expcast>, causal = #vcattn.causality<top_left>, target = #target, schedule = #three}
+  return
+}
+
+func.func @d192_128_i8_causal(%q: memref<?x?x?x192xi8>, %qs: memref<?x?x?xf32>, %k: memref<?x?x?x192xi8>, %ks: memref<?x?x?x4xf32>,
+    %v: memref<?x?x?x136x128xf8E4M3FN>, %vs: memref<?x?x128xf32>, %m: memref<?x?x?x16x2x8x8xf16>, %out: memref<?x?x?x128xbf16>) {
+  vcattn.packed_attention
+      ins(%q, %qs, %k, %ks, %v, %vs, %m : memref<?x?x?x192xi8>, memref<?x?x?xf32>, memref<?x?x?x192xi8>, memref<?x?x?x4xf32>,
+          memref<?x?x?x136x128xf8E4M3FN>, memref<?x?x128xf32>, memref<?x?x?x16x2x8x8xf16>)
+      outs(%out : memref<?x?x?x128xbf16>)
+      {scale = 0.1 : f64, cast = #vcattn.cast<expcast>, causal = #vcattn.causality<top_left>, target = #target, schedule = #schedule3}
   return
 }
