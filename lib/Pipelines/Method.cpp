@@ -15,6 +15,7 @@ using namespace vcattn;
 
 void vcattn::buildMethodPipeline(OpPassManager &pm,
                                  const MethodConfig &config) {
+  pm.addPass(createSplitSequences());
   pm.addPass(createRaiseAttention());
   if (config.center || config.rotate) {
     SmoothKeysOptions options;

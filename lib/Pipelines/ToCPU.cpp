@@ -81,6 +81,7 @@ static void addLLVM(OpPassManager &pm) {
 
 void vcattn::buildToCPUPipeline(OpPassManager &pm,
                                 const ToCPUOptions &options) {
+  pm.addPass(createSplitSequences());
   if (options.method)
     buildMethodPipeline(pm, MethodConfig(options));
   ConvertVCAttnToLoopsOptions loops;

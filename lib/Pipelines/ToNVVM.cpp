@@ -29,6 +29,7 @@ static void addCleanup(OpPassManager &pm) {
 /// From any attention to packed attention and loops on tensors, in the entries'
 /// own module.
 static void addTensorPasses(OpPassManager &pm, const ToNVVMOptions &options) {
+  pm.addPass(createSplitSequences({/*readable=*/false}));
   pm.addPass(createRaiseAttention());
   addCleanup(pm);
   OutlineAttentionOptions outline;

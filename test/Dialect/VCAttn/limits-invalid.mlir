@@ -178,3 +178,39 @@ func.func @shape(%k: !vcattn.fragment<64x128xi1, keep>, %m: memref<?x?x?x?xf16>,
   %0, %1 = vcattn.load_mask %k, %m[%i, %i, %i, %i] : !vcattn.fragment<64x128xi1, keep>, memref<?x?x?x?xf16> -> !vcattn.fragment<64x64xf32, added>
   return
 }
+
+// -----
+
+func.func @varlen_batch(%q: tensor<2x4x200x64xf32>, %k: tensor<2x2x300x64xf32>, %cq: tensor<4xi32>, %ck: tensor<4xi32>) {
+  // expected-error @+1 {{'vcattn.varlen_attention' op sequences are packed in a batch of 1, got 2}}
+  %0 = vcattn.varlen_attention %q, %k, %k sequences %cq, %ck {scale = 1.0 : f64}
+      : (tensor<2x4x200x64xf32>, tensor<2x2x300x64xf32>, tensor<2x2x300x64xf32>, tensor<4xi32>, tensor<4xi32>) -> tensor<2x4x200x64xf32>
+  return
+}
+
+// -----
+
+func.func @varlen_boundaries(%q: tensor<1x4x200x64xf32>, %k: tensor<1x2x300x64xf32>, %cq: tensor<4xi32>, %ck: tensor<5xi32>) {
+  // expected-error @+1 {{'vcattn.varlen_attention' op has 4 boundaries of queries and 5 of keys}}
+  %0 = vcattn.varlen_attention %q, %k, %k sequences %cq, %ck {scale = 1.0 : f64}
+      : (tensor<1x4x200x64xf32>, tensor<1x2x300x64xf32>, tensor<1x2x300x64xf32>, tensor<4xi32>, tensor<5xi32>) -> tensor<1x4x200x64xf32>
+  return
+}
+
+// -----
+
+func.func @varlen_none(%q: tensor<1x4x200x64xf32>, %k: tensor<1x2x300x64xf32>, %cq: tensor<0xi32>, %ck: tensor<0xi32>) {
+  // expected-error @+1 {{'vcattn.varlen_attention' op needs a boundary at least, where the last sequence ends}}
+  %0 = vcattn.varlen_attention %q, %k, %k sequences %cq, %ck {scale = 1.0 : f64}
+      : (tensor<1x4x200x64xf32>, tensor<1x2x300x64xf32>, tensor<1x2x300x64xf32>, tensor<0xi32>, tensor<0xi32>) -> tensor<1x4x200x64xf32>
+  return
+}
+
+// -----
+
+func.func @varlen_dims(%q: tensor<1x4x200x32xf32>, %k: tensor<1x2x300x64xf32>, %cq: tensor<4xi32>, %ck: tensor<4xi32>) {
+  // expected-error @+1 {{'vcattn.varlen_attention' op head dimensions of query (32) and key (64) differ}}
+  %0 = vcattn.varlen_attention %q, %k, %k sequences %cq, %ck {scale = 1.0 : f64}
+      : (tensor<1x4x200x32xf32>, tensor<1x2x300x64xf32>, tensor<1x2x300x64xf32>, tensor<4xi32>, tensor<4xi32>) -> tensor<1x4x200x32xf32>
+  return
+}

@@ -84,3 +84,12 @@ func.func @kernel(%s: !scores, %a: !multipliers, %m: !rows, %n: i32, %i: index, 
   %max, %factor = vcattn.raise_maximum <exact> %s, %a, %m keep %kept : !keep added %added : !added : !scores, !multipliers, !rows
   return
 }
+
+// CHECK-LABEL: func @varlen(
+// CHECK: vcattn.varlen_attention %{{.*}}, %{{.*}}, %{{.*}} sequences %{{.*}}, %{{.*}} {causal = #vcattn.causality<top_left>, layout = #vcattn.layout<bthd>, scale = 1.000000e+00 : f64, window = #vcattn.window<left = 8>} : (tensor<1x?x4x64xbf16>, tensor<1x?x2x64xbf16>, tensor<1x?x2x32xbf16>, tensor<?xi32>, tensor<?xi32>) -> (tensor<1x?x4x32xbf16>, tensor<1x4x?xf32>)
+func.func @varlen(%q: tensor<1x?x4x64xbf16>, %k: tensor<1x?x2x64xbf16>, %v: tensor<1x?x2x32xbf16>, %cq: tensor<?xi32>, %ck: tensor<?xi32>) -> (tensor<1x?x4x32xbf16>, tensor<1x4x?xf32>) {
+  %o, %l = vcattn.varlen_attention %q, %k, %v sequences %cq, %ck
+      {scale = 1.0 : f64, causal = #vcattn.causality<top_left>, window = #vcattn.window<left = 8>, layout = #vcattn.layout<bthd>}
+      : (tensor<1x?x4x64xbf16>, tensor<1x?x2x64xbf16>, tensor<1x?x2x32xbf16>, tensor<?xi32>, tensor<?xi32>) -> (tensor<1x?x4x32xbf16>, tensor<1x4x?xf32>)
+  return %o, %l : tensor<1x?x4x32xbf16>, tensor<1x4x?xf32>
+}

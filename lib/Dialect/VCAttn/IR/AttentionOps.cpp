@@ -98,6 +98,29 @@ LogicalResult AttentionOp::verify() {
   return verifyAttention(*this, AttentionOperands::get(*this));
 }
 
+LogicalResult VarlenAttentionOp::verify() {
+  AttentionOperands operands{
+      getQuery(),        getKey(),    getValue(),
+      /*means=*/Value(), getResult(), getLse(),
+      MaskOperands(),    getLayout(), getScale().convertToDouble()};
+  if (failed(verifyAttention(*this, operands)))
+    return failure();
+  auto sizeOf = [](Value value, unsigned dim) {
+    return cast<ShapedType>(value.getType()).getDimSize(dim);
+  };
+  if (!agree(sizeOf(getQuery(), kBatchDim), 1))
+    return emitOpError("sequences are packed in a batch of 1, got ")
+           << sizeOf(getQuery(), kBatchDim);
+  int64_t queries = sizeOf(getCuQueries(), 0), keys = sizeOf(getCuKeys(), 0);
+  if (!agree(queries, keys))
+    return emitOpError("has ")
+           << queries << " boundaries of queries and " << keys << " of keys";
+  if (queries == 0 || keys == 0)
+    return emitOpError("needs a boundary at least, where the last sequence "
+                       "ends");
+  return success();
+}
+
 /// A mask that keeps everything says nothing: a constant i1 splat of true, or
 /// a float splat of zero.
 static bool keepsEverything(Value mask) {

@@ -46,13 +46,17 @@ static std::optional<int64_t> getGroup(OpTy op) {
   return query / key;
 }
 
+static bool isBounded(std::optional<WindowAttr> window) {
+  return window && (window->getLeft() >= 0 || window->getRight() >= 0);
+}
+
 /// Remarks and fails where tokens have to stay in sequence order.
 template <typename OpTy>
 static LogicalResult checkPermutable(OpTy op) {
   const char *why = nullptr;
   if (op.getCausal() != Causality::None)
     why = "causality is about their positions";
-  else if (op.getWindow())
+  else if (isBounded(op.getWindow()))
     why = "a window is about their positions";
   else if (op.getBlockMask())
     why = "a block mask is about their tiles";

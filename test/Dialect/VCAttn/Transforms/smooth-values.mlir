@@ -150,3 +150,14 @@ func.func @lengths(%x: tensor<2x1x200x64xf32>, %n: tensor<2xi32>) -> tensor<2x1x
       : tensor<2x1x200x64xf32>, tensor<2x1x200x64xf32>, tensor<2x1x200x64xf32> -> tensor<2x1x200x64xf32>
   return %o : tensor<2x1x200x64xf32>
 }
+
+// -----
+
+// A window without bounds is none.
+// CHECK-LABEL: func @unbounded
+// CHECK: vcattn.cluster
+func.func @unbounded(%x: tensor<1x1x200x64xf32>) -> tensor<1x1x200x64xf32> {
+  %o = vcattn.attention %x, %x, %x {scale = 1.0 : f64, window = #vcattn.window<>}
+      : tensor<1x1x200x64xf32>, tensor<1x1x200x64xf32>, tensor<1x1x200x64xf32> -> tensor<1x1x200x64xf32>
+  return %o : tensor<1x1x200x64xf32>
+}

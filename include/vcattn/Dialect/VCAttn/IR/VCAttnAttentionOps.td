@@ -166,4 +166,44 @@ def VCAttn_QuantizedAttentionOp : VCAttn_Op<"quantized_attention", [
   let hasCanonicalizer = 1;
 }
 
+def VCAttn_VarlenAttentionOp : VCAttn_Op<"varlen_attention", [Pure]> {
+  let summary = "Exact attention of sequences of different lengths, packed";
+  let description = [{
+    Sequence s has the queries from cu_queries[s] to before cu_queries[s + 1],
+    and the keys from cu_keys[s] to before cu_keys[s + 1], and attends to itself
+    alone: each is a `vcattn.attention` of its own, positions counted within it.
+    Batch is 1. Boundaries do not decrease; ones out of range are taken as the
+    nearest that is possible. A query in no sequence gives 0 and -inf.
+
+    `vcattn-split-sequences` makes a loop of it, so that clusters, scales and
+    blocks never straddle sequences.
+
+    ```mlir
+    %out = vcattn.varlen_attention %q, %k, %v sequences %cu, %cu
+        {scale = 0.088 : f64, causal = #vcattn.causality<top_left>}
+        : (tensor<1x8x?x128xbf16>, tensor<1x2x?x128xbf16>,
+           tensor<1x2x?x128xbf16>, tensor<?xi32>, tensor<?xi32>)
+        -> tensor<1x8x?x128xbf16>
+    ```
+  }];
+  let arguments = (ins
+    Arg<VCAttn_FloatTensor, "queries, in `layout`">:$query,
+    Arg<VCAttn_FloatTensor, "keys, in `layout`">:$key,
+    Arg<VCAttn_FloatTensor, "values, in `layout`">:$value,
+    Arg<VCAttn_LengthsTensor, "where sequences begin among queries, and the last ends">:$cu_queries,
+    Arg<VCAttn_LengthsTensor, "the same among keys">:$cu_keys,
+    F64Attr:$scale,
+    DefaultValuedAttr<VCAttn_CausalityAttr, "Causality::None">:$causal,
+    OptionalAttr<VCAttn_WindowAttr>:$window,
+    DefaultValuedAttr<VCAttn_LayoutAttr, "Layout::BHTD">:$layout);
+  let results = (outs
+    Res<VCAttn_FloatTensor, "the attentions' results">:$result,
+    Res<Optional<VCAttn_LseTensor>, "their log-sum-exps, if asked for">:$lse);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value `sequences` $cu_queries `,` $cu_keys attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // VCATTN_ATTENTIONOPS_TD

@@ -111,6 +111,45 @@ def SmoothKeys : Pass<"vcattn-smooth-keys"> {
   ];
 }
 
+def SplitSequences : Pass<"vcattn-split-sequences"> {
+  let summary = "Attention of packed sequences as a loop over them";
+  let description = [{
+    ```mlir
+    %o = vcattn.varlen_attention %q, %k, %v sequences %cu_q, %cu_k {...} : ...
+    ```
+
+    becomes
+
+    ```mlir
+    %o = scf.for %s = %c0 to %sequences step %c1 iter_args(%out = %zeros) {
+      // From cu_q[s] to cu_q[s + 1], and from cu_k[s] to cu_k[s + 1].
+      %qs = tensor.extract_slice %q[0, 0, %q0, 0] [1, 8, %queries, 128] ...
+      %ks = tensor.extract_slice %k ...
+      %vs = tensor.extract_slice %v ...
+      %os = vcattn.attention %qs, %ks, %vs {...} : ...
+      %next = tensor.insert_slice %os into %out ...
+      scf.yield %next
+    }
+    ```
+
+    to each of whose attentions the method's steps then apply. The loop runs on
+    the host, which has to read the boundaries: with `readable=false`, as for a
+    GPU, such an attention is an error.
+  }];
+  let dependentDialects = ["::vcattn::VCAttnDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"readable", "readable", "bool", /*default=*/"true",
+           "Whether the host can read the boundaries">,
+  ];
+  let statistics = [
+    Statistic<"split", "split", "Attentions that became loops over sequences">,
+  ];
+}
+
 def SmoothValues : Pass<"vcattn-smooth-values"> {
   let summary = "Sort keys by their values' cluster and split values into block "
                 "means and residuals (changes rounding)";
