@@ -13,8 +13,8 @@
 
 namespace vcattn {
 
-/// Whether rows of `columns` elements of `type` are made of whole exchanges, and
-/// may have their elements side by side.
+/// Whether rows of `columns` elements of `type` are made of whole exchanges,
+/// and may have their elements side by side.
 bool canStoreWide(mlir::MemRefType type, int64_t columns);
 
 /// Whether every row of a head, of which `firstRow` are the indices of token 0
