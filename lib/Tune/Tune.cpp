@@ -103,6 +103,7 @@ llvm::Error DeviceTensors::fill(size_t i, ArrayRef<char> bytes) {
 
 std::vector<void *> DeviceTensors::getPointers() {
   std::vector<void *> pointers;
+  pointers.reserve(descriptors.size());
   for (Descriptor &descriptor : descriptors)
     pointers.push_back(descriptor.get());
   return pointers;

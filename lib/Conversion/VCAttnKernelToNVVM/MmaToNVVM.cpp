@@ -127,6 +127,22 @@ static SmallVector<Value> emitFence(KernelBuilder &b, ValueRange registers) {
   return {};
 }
 
+/// The accumulator's registers, fenced with the left operand's; those of a
+/// product in flight may not be touched.
+static void fenceOperands(KernelBuilder &b, bool inFlight,
+                          SmallVectorImpl<Value> &accumulator,
+                          SmallVectorImpl<Value> &left) {
+  size_t split = inFlight ? 0 : accumulator.size();
+  SmallVector<Value> all;
+  if (!inFlight)
+    llvm::append_range(all, accumulator);
+  llvm::append_range(all, left);
+  all = emitFence(b, all);
+  if (!inFlight)
+    accumulator.assign(all.begin(), all.begin() + split);
+  left.assign(all.begin() + split, all.end());
+}
+
 namespace {
 struct MmaScoresPattern : OpConversionPattern<MmaScoresOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -165,22 +181,6 @@ struct MmaScoresPattern : OpConversionPattern<MmaScoresOp> {
     return success();
   }
 };
-
-/// The accumulator's registers, fenced with the left operand's; those of a
-/// product in flight may not be touched.
-static void fenceOperands(KernelBuilder &b, bool inFlight,
-                          SmallVectorImpl<Value> &accumulator,
-                          SmallVectorImpl<Value> &left) {
-  size_t split = inFlight ? 0 : accumulator.size();
-  SmallVector<Value> all;
-  if (!inFlight)
-    llvm::append_range(all, accumulator);
-  llvm::append_range(all, left);
-  all = emitFence(b, all);
-  if (!inFlight)
-    accumulator.assign(all.begin(), all.begin() + split);
-  left.assign(all.begin() + split, all.end());
-}
 
 struct MmaValuesPattern : OpConversionPattern<MmaValuesOp> {
   using OpConversionPattern::OpConversionPattern;

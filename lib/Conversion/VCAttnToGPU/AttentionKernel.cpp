@@ -203,7 +203,7 @@ static KernelPipelines createPipelines(TileBuilder &b,
 /// Names a kernel's arguments.
 static KernelArguments getArguments(gpu::GPUFuncOp kernel,
                                     const KernelConfig &config) {
-  auto next = kernel.getArguments().begin();
+  auto *next = kernel.getArguments().begin();
   KernelArguments a;
   for (Value *argument : {&a.queryMap, &a.keyMap, &a.valueMap, &a.queryScale,
                           &a.keyScale, &a.valueScale, &a.means, &a.out})

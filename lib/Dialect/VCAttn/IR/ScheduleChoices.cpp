@@ -119,7 +119,7 @@ llvm::Error ScheduleChoices::set(StringRef name, StringRef value) {
   if (!number)
     return llvm::createStringError("a schedule's " + field->name + " is " +
                                    field->getRange() + ", not '" + value + "'");
-  values[field - std::begin(kFields)] = *number;
+  values[field - std::begin(kFields)] = number;
   return llvm::Error::success();
 }
 

@@ -38,7 +38,8 @@ SizeClass vcattn::getSizeClass(int64_t batch, int64_t heads, int64_t queries,
   int64_t sizes[] = {batch, heads, queries, keys};
   if (!info || ShapedType::isDynamicShape(sizes))
     return SizeClass::Open;
-  if (batch * heads * llvm::divideCeil(queries, 64) <= info->multiprocessors)
+  if (batch * heads * llvm::divideCeilSigned(queries, 64) <=
+      info->multiprocessors)
     return keys <= 2048 ? SizeClass::Few : SizeClass::Decode;
   if (keys <= 2048)
     return SizeClass::Short;

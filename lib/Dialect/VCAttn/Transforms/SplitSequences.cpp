@@ -56,7 +56,7 @@ public:
     Value count = arith::SubIOp::create(b, boundaries, one);
     auto loop = scf::ForOp::create(
         b, index(0), count, one, outs,
-        [&](OpBuilder &nested, Location loc, Value s, ValueRange outs) {
+        [&](OpBuilder &nested, Location, Value s, ValueRange outs) {
           OpBuilder::InsertionGuard guard(b);
           b.setInsertionPointToEnd(nested.getInsertionBlock());
           scf::YieldOp::create(b, attend(s, outs));
