@@ -8,10 +8,35 @@
 
 #include "vcattn/Support/AttentionProblem.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
 #include "llvm/Support/Error.h"
 #include <algorithm>
 
 using namespace vcattn;
+
+AttentionProblem AttentionProblem::get(AttentionOp op) {
+  auto shapeOf = [&](mlir::Value value) {
+    return TokenShape::get(llvm::cast<mlir::ShapedType>(value.getType()),
+                           op.getLayout());
+  };
+  auto known = [](int64_t a, int64_t b) {
+    return mlir::ShapedType::isDynamic(a) ? b : a;
+  };
+  TokenShape q = shapeOf(op.getQuery()), k = shapeOf(op.getKey()),
+             v = shapeOf(op.getValue());
+  AttentionProblem problem;
+  problem.layout = op.getLayout();
+  problem.causal = op.getCausal();
+  problem.scale = op.getScale().convertToDouble();
+  problem.batch = known(q.batch, known(k.batch, v.batch));
+  problem.queryHeads = q.heads;
+  problem.keyHeads = known(k.heads, v.heads);
+  problem.queries = q.tokens;
+  problem.keys = known(k.tokens, v.tokens);
+  problem.dim = known(q.dim, k.dim);
+  problem.valueDim = v.dim;
+  return problem;
+}
 
 static llvm::SmallVector<int64_t> getShape(Layout layout, int64_t batch,
                                            int64_t heads, int64_t tokens,

@@ -30,33 +30,6 @@ PackedAttentionOp TuningCase::getAttention() {
 }
 
 //===----------------------------------------------------------------------===//
-// Sizes
-//===----------------------------------------------------------------------===//
-
-static AttentionProblem getProblem(AttentionOp op) {
-  auto shape = [&](Value value) {
-    return TokenShape::get(cast<ShapedType>(value.getType()), op.getLayout());
-  };
-  auto known = [](int64_t a, int64_t b) {
-    return ShapedType::isDynamic(a) ? b : a;
-  };
-  TokenShape q = shape(op.getQuery()), k = shape(op.getKey()),
-             v = shape(op.getValue());
-  AttentionProblem problem;
-  problem.layout = op.getLayout();
-  problem.causal = op.getCausal();
-  problem.scale = op.getScale().convertToDouble();
-  problem.batch = known(q.batch, known(k.batch, v.batch));
-  problem.queryHeads = q.heads;
-  problem.keyHeads = known(k.heads, v.heads);
-  problem.queries = q.tokens;
-  problem.keys = known(k.tokens, v.tokens);
-  problem.dim = known(q.dim, k.dim);
-  problem.valueDim = v.dim;
-  return problem;
-}
-
-//===----------------------------------------------------------------------===//
 // Modules
 //===----------------------------------------------------------------------===//
 
@@ -146,7 +119,7 @@ static FailureOr<TuningCase> makeCase(AttentionOp op,
   if (op->getNumOperands() != 3)
     return op.emitError("only attention of a query, a key and a value is "
                         "tuned, without masks");
-  AttentionProblem problem = getProblem(op);
+  AttentionProblem problem = AttentionProblem::get(op);
   bool isOpen = llvm::any_of(op->getOperandTypes(), [](Type type) {
     return !cast<ShapedType>(type).hasStaticShape();
   });

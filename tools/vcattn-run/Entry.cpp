@@ -142,25 +142,8 @@ getRole(AttentionOp attention, func::FuncOp function, std::string &why) {
   role.key = *key;
   role.value = *value;
   role.result = *result;
-  AttentionProblem &problem = role.problem;
-  problem.layout = attention.getLayout();
-  problem.causal = attention.getCausal();
-  problem.scale = attention.getScale().convertToDouble();
-  auto shapeOf = [&](Value v) {
-    return TokenShape::get(cast<ShapedType>(v.getType()), problem.layout);
-  };
-  TokenShape q = shapeOf(attention.getQuery()), k = shapeOf(attention.getKey()),
-             v = shapeOf(attention.getValue());
-  auto known = [](int64_t a, int64_t b) {
-    return ShapedType::isDynamic(a) ? b : a;
-  };
-  problem.batch = known(q.batch, known(k.batch, v.batch));
-  problem.queryHeads = q.heads;
-  problem.keyHeads = known(k.heads, v.heads);
-  problem.queries = q.tokens;
-  problem.keys = known(k.tokens, v.tokens);
-  problem.dim = known(q.dim, k.dim);
-  problem.valueDim = v.dim;
+  role.problem = AttentionProblem::get(attention);
+  const AttentionProblem &problem = role.problem;
   bool open = llvm::any_of(ArrayRef<int64_t>{problem.batch, problem.queryHeads,
                                              problem.keyHeads, problem.queries,
                                              problem.keys, problem.dim,

@@ -31,6 +31,9 @@ struct AttentionProblem {
   Causality causal = Causality::None;
   Layout layout = Layout::BHTD;
 
+  /// Of an op; sizes that no operand's type tells are dynamic.
+  static AttentionProblem get(AttentionOp op);
+
   /// The rank-4 shapes of query, key and value in `layout`.
   llvm::SmallVector<int64_t> getQueryShape() const;
   llvm::SmallVector<int64_t> getKeyShape() const;
