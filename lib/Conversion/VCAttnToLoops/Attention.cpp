@@ -31,7 +31,7 @@ struct BlockState {
 
 class AttentionLowering {
 public:
-  AttentionLowering(LoopBuilder &b, const AttentionProblem &p)
+  AttentionLowering(LoopBuilder &b, const AttentionOperands &p)
       : b(b), p(p), f32(b.getF32Type()) {}
 
   SmallVector<Value> lower();
@@ -57,7 +57,7 @@ private:
                  Value result);
 
   LoopBuilder &b;
-  const AttentionProblem &p;
+  const AttentionOperands &p;
   AttentionTiles t;
   Type f32;
 };
@@ -293,7 +293,7 @@ SmallVector<Value> AttentionLowering::lower() {
       });
 }
 
-static LogicalResult checkProblem(const AttentionProblem &p) {
+static LogicalResult checkProblem(const AttentionOperands &p) {
   if (failed(checkStaticDim(p.op, p.query, "query")) ||
       failed(checkStaticDim(p.op, p.key, "key")) ||
       failed(checkStaticDim(p.op, p.value, "value")))
@@ -311,24 +311,24 @@ static Type elementOf(Value tensor) {
 }
 
 Lowered vcattn::lowerAttention(LoopBuilder &b, AttentionOp op) {
-  AttentionProblem p{op,
-                     op.getQuery(),
-                     op.getKey(),
-                     op.getValue(),
-                     /*queryScale=*/Value(),
-                     /*keyScale=*/Value(),
-                     /*valueScale=*/Value(),
-                     op.getMask(),
-                     op.getMeans(),
-                     op.getLengths(),
-                     op.getBlockMask(),
-                     op.getScale().convertToDouble(),
-                     op.getCausal(),
-                     op.getWindowAttr(),
-                     op.getLayout(),
-                     /*cast=*/std::nullopt,
-                     elementOf(op.getResult()),
-                     static_cast<bool>(op.getLse())};
+  AttentionOperands p{op,
+                      op.getQuery(),
+                      op.getKey(),
+                      op.getValue(),
+                      /*queryScale=*/Value(),
+                      /*keyScale=*/Value(),
+                      /*valueScale=*/Value(),
+                      op.getMask(),
+                      op.getMeans(),
+                      op.getLengths(),
+                      op.getBlockMask(),
+                      op.getScale().convertToDouble(),
+                      op.getCausal(),
+                      op.getWindowAttr(),
+                      op.getLayout(),
+                      /*cast=*/std::nullopt,
+                      elementOf(op.getResult()),
+                      static_cast<bool>(op.getLse())};
   if (failed(checkProblem(p)))
     return failure();
   return AttentionLowering(b, p).lower();
@@ -336,24 +336,24 @@ Lowered vcattn::lowerAttention(LoopBuilder &b, AttentionOp op) {
 
 Lowered vcattn::lowerQuantizedAttention(LoopBuilder &b,
                                         QuantizedAttentionOp op) {
-  AttentionProblem p{op,
-                     op.getQuery(),
-                     op.getKey(),
-                     op.getValue(),
-                     op.getQueryScale(),
-                     op.getKeyScale(),
-                     op.getValueScale(),
-                     op.getMask(),
-                     op.getMeans(),
-                     op.getLengths(),
-                     op.getBlockMask(),
-                     op.getScale().convertToDouble(),
-                     op.getCausal(),
-                     op.getWindowAttr(),
-                     op.getLayout(),
-                     op.getCast(),
-                     elementOf(op.getResult()),
-                     static_cast<bool>(op.getLse())};
+  AttentionOperands p{op,
+                      op.getQuery(),
+                      op.getKey(),
+                      op.getValue(),
+                      op.getQueryScale(),
+                      op.getKeyScale(),
+                      op.getValueScale(),
+                      op.getMask(),
+                      op.getMeans(),
+                      op.getLengths(),
+                      op.getBlockMask(),
+                      op.getScale().convertToDouble(),
+                      op.getCausal(),
+                      op.getWindowAttr(),
+                      op.getLayout(),
+                      op.getCast(),
+                      elementOf(op.getResult()),
+                      static_cast<bool>(op.getLse())};
   if (failed(checkProblem(p)))
     return failure();
   return AttentionLowering(b, p).lower();

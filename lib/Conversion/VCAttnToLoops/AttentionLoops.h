@@ -28,7 +28,7 @@ inline constexpr int64_t kRegisterRows = 4;
 inline constexpr int64_t kTileVectors = kBlockTokens / kLanes;
 
 /// What the two attention ops say.
-struct AttentionProblem {
+struct AttentionOperands {
   mlir::Operation *op;
   mlir::Value query, key, value;
   mlir::Value queryScale, keyScale, valueScale, mask, means, lengths, blocks;
@@ -76,7 +76,7 @@ struct AttentionTiles {
 };
 
 /// Emits the loops that decode keys, values and means.
-AttentionTiles packTiles(LoopBuilder &b, const AttentionProblem &p);
+AttentionTiles packTiles(LoopBuilder &b, const AttentionOperands &p);
 
 /// Where the softmax works: one query row, one tile.
 struct TileRow {
@@ -95,12 +95,12 @@ struct CastRow {
 
 /// Emits the softmax of one row: `scores` are kTileVectors vectors, `maximum`
 /// the row's reference maximum so far.
-CastRow emitSoftmaxRow(LoopBuilder &b, const AttentionProblem &p,
+CastRow emitSoftmaxRow(LoopBuilder &b, const AttentionOperands &p,
                        const AttentionTiles &t, const TileRow &row,
                        mlir::ArrayRef<mlir::Value> scores, mlir::Value maximum);
 
 /// The log-sum-exp of a row from its maximum and its denominator.
-mlir::Value emitLse(LoopBuilder &b, const AttentionProblem &p,
+mlir::Value emitLse(LoopBuilder &b, const AttentionOperands &p,
                     mlir::Value maximum, mlir::Value denominator);
 
 /// Emits tile products: scores [32, 128] = queries [32, D] * keys [D, 128], for

@@ -43,8 +43,8 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 namespace {
 class RowSoftmax {
 public:
-  RowSoftmax(LoopBuilder &b, const AttentionProblem &p, const AttentionTiles &t,
-             const TileRow &row)
+  RowSoftmax(LoopBuilder &b, const AttentionOperands &p,
+             const AttentionTiles &t, const TileRow &row)
       : b(b), p(p), t(t), row(row), f32(b.getF32Type()),
         vector(VectorType::get({kLanes}, f32)) {}
 
@@ -69,7 +69,7 @@ private:
   Value probability(Value cast);
 
   LoopBuilder &b;
-  const AttentionProblem &p;
+  const AttentionOperands &p;
   const AttentionTiles &t;
   const TileRow &row;
   Type f32;
@@ -301,7 +301,7 @@ CastRow RowSoftmax::cast(ArrayRef<Value> rawScores, Value maximum) {
   return result;
 }
 
-CastRow vcattn::emitSoftmaxRow(LoopBuilder &b, const AttentionProblem &p,
+CastRow vcattn::emitSoftmaxRow(LoopBuilder &b, const AttentionOperands &p,
                                const AttentionTiles &t, const TileRow &row,
                                ArrayRef<Value> scores, Value maximum) {
   RowSoftmax softmax(b, p, t, row);
@@ -314,7 +314,7 @@ CastRow vcattn::emitSoftmaxRow(LoopBuilder &b, const AttentionProblem &p,
   return result;
 }
 
-Value vcattn::emitLse(LoopBuilder &b, const AttentionProblem &p, Value maximum,
+Value vcattn::emitLse(LoopBuilder &b, const AttentionOperands &p, Value maximum,
                       Value denominator) {
   Type f32 = b.getF32Type();
   auto constant = [&](double value) { return b.floatConstant(f32, value); };

@@ -29,7 +29,7 @@ static LoopBuilder::Slice tileSlice(LoopBuilder &b, Value tensor,
 }
 
 /// Keys, transposed; those past the last key repeat it.
-static Value packKeys(LoopBuilder &b, const AttentionProblem &p,
+static Value packKeys(LoopBuilder &b, const AttentionOperands &p,
                       const AttentionTiles &t) {
   Value packed = b.empty(
       {t.k.batch, t.k.heads, t.tiles, b.index(t.k.dim), b.index(kBlockTokens)},
@@ -82,8 +82,9 @@ static Value writePadding(LoopBuilder &b, const AttentionTiles &t, Value tensor,
 
 /// Values, zero past the last key and past the last channel; and which tiles
 /// are finite, if asked for.
-static std::pair<Value, Value>
-packValues(LoopBuilder &b, const AttentionProblem &p, const AttentionTiles &t) {
+static std::pair<Value, Value> packValues(LoopBuilder &b,
+                                          const AttentionOperands &p,
+                                          const AttentionTiles &t) {
   SmallVector<Value> outputs{
       b.empty({t.k.batch, t.k.heads, t.tiles, b.index(kBlockTokens),
                b.index(t.paddedDim)},
@@ -143,7 +144,7 @@ packValues(LoopBuilder &b, const AttentionProblem &p, const AttentionTiles &t) {
 }
 
 /// Means in the accumulator's unit: f16(mean / value scale), or as they are.
-static Value packMeans(LoopBuilder &b, const AttentionProblem &p,
+static Value packMeans(LoopBuilder &b, const AttentionOperands &p,
                        const AttentionTiles &t) {
   Type f32 = b.getF32Type();
   Value packed =
@@ -171,7 +172,7 @@ static Value packMeans(LoopBuilder &b, const AttentionProblem &p,
       })[0];
 }
 
-AttentionTiles vcattn::packTiles(LoopBuilder &b, const AttentionProblem &p) {
+AttentionTiles vcattn::packTiles(LoopBuilder &b, const AttentionOperands &p) {
   AttentionTiles t;
   t.q = b.sizes(p.query, p.layout);
   t.k = b.sizes(p.key, p.layout);
