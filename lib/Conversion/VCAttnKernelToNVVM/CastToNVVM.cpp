@@ -121,12 +121,15 @@ protected:
   ScoreCast(KernelBuilder &b, double unit, SmallVector<Value> multipliers)
       : b(b), unit(unit), multipliers(std::move(multipliers)) {}
 
-  void setOffsets(ArrayRef<Value> unbiased, double bias) {
-    for (auto [multiplier, offset] : llvm::zip_equal(multipliers, unbiased))
-      offsets.push_back(
-          bias == 0 ? offset
-                    : LLVM::FMAOp::create(b, b.f32(-bias), multiplier, offset)
-                          .getResult());
+  /// Addends of the fma, by which a score at the maximum is `top` code units.
+  void setOffsets(ArrayRef<Value> maxima, double top, double bias) {
+    for (Value maximum : maxima)
+      offsets.push_back(LLVM::FMulOp::create(
+          b, LLVM::FSubOp::create(b, b.f32(top), maximum), b.f32(unit)));
+    if (bias == 0)
+      return;
+    for (auto [multiplier, offset] : llvm::zip_equal(multipliers, offsets))
+      offset = LLVM::FMAOp::create(b, b.f32(-bias), multiplier, offset);
   }
   Value scaled(Value score, unsigned row, Value added) {
     Value x = LLVM::FMAOp::create(b, score, multipliers[row], offsets[row]);
@@ -134,6 +137,9 @@ protected:
       return x;
     return LLVM::FAddOp::create(b, x,
                                 LLVM::FMulOp::create(b, added, b.f32(unit)));
+  }
+  Value bits(Value value) {
+    return LLVM::BitcastOp::create(b, b.getI32Type(), value);
   }
   void update(Value &largest, Value level) {
     largest = largest ? max(largest, level) : level;
@@ -150,11 +156,7 @@ public:
   ExpCast(KernelBuilder &b, ArrayRef<Value> multipliers, ArrayRef<Value> maxima,
           double bias)
       : ScoreCast(b, 1 / kPerSubnormal, SmallVector<Value>(multipliers)) {
-    SmallVector<Value> unbiased;
-    for (Value maximum : maxima)
-      unbiased.push_back(LLVM::FMulOp::create(
-          b, LLVM::FSubOp::create(b, b.f32(kTopCode), maximum), b.f32(unit)));
-    setOffsets(unbiased, bias);
+    setOffsets(maxima, kTopCode, bias);
   }
 
   Value getLevel(Value score, unsigned row, Value added) override {
@@ -196,9 +198,6 @@ private:
   static constexpr double kTopCode = 119.65f;
   static constexpr int64_t kMaxCode = 126;
 
-  Value bits(Value pair) {
-    return LLVM::BitcastOp::create(b, b.getI32Type(), pair);
-  }
   Value keep(Value codes, uint32_t mask) {
     return LLVM::AndOp::create(b, codes, b.i32(static_cast<int32_t>(mask)));
   }
@@ -227,12 +226,7 @@ public:
     for (Value multiplier : codeMultipliers)
       multipliers.push_back(
           LLVM::FMulOp::create(b, multiplier, b.f32(kPerSubnormal * unit)));
-    SmallVector<Value> unbiased;
-    for (Value maximum : maxima)
-      unbiased.push_back(LLVM::FMulOp::create(
-          b, LLVM::FSubOp::create(b, b.f32(8 * kTopOctave), maximum),
-          b.f32(unit)));
-    setOffsets(unbiased, bias);
+    setOffsets(maxima, 8 * kTopOctave, bias);
   }
 
   Value getLevel(Value score, unsigned row, Value added) override {
@@ -261,10 +255,6 @@ private:
   static constexpr double kTopOctave = 8;
   /// 464, from where E4M3 rounds beyond 448.
   static constexpr int64_t kTieBits = 0x43E80000;
-
-  Value bits(Value value) {
-    return LLVM::BitcastOp::create(b, b.getI32Type(), value);
-  }
 };
 } // namespace
 
