@@ -35,8 +35,11 @@ void vcattn::buildMethodPipeline(OpPassManager &pm,
     options.values = config.values;
     pm.addPass(createQuantize(options));
   }
-  if (config.cast == SoftmaxCast::ExpCast)
-    pm.addPass(createExpCast());
+  if (config.cast != SoftmaxCast::Exact) {
+    ExpCastOptions options;
+    options.cast = config.cast;
+    pm.addPass(createExpCast(options));
+  }
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

@@ -193,7 +193,7 @@ vcattn::getCandidates(TuningCase &x, const TuneOptions &options) {
                                 [](Diagnostic &) { return success(); });
   std::vector<ScheduleAttr> candidates = {x.schedule};
   for (StringRef tile : {"64", "128", "192"})
-    for (StringRef stages : {"2", "3", "4", "5"})
+    for (StringRef stages : {"3", "4", "6", "8"})
       for (StringRef turns : {"true", "false"}) {
         ScheduleChoices choices;
         for (auto [name, value] :

@@ -1,5 +1,7 @@
-// RUN: vcattn-opt %s --vcattn-method | FileCheck %s --check-prefixes=CHECK,FULL
+// RUN: vcattn-opt %s --vcattn-method | FileCheck %s --check-prefixes=CHECK,FULL,HYBRID
 // RUN: vcattn-opt %s --vcattn-method="center=false rotate=false smooth-values=false scores=f8E4M3FN cast=exact" | FileCheck %s --check-prefixes=CHECK,PLAIN
+// RUN: vcattn-opt %s --vcattn-method="cast=expcast" | FileCheck %s --check-prefixes=CHECK,FULL,EXPCAST
+// RUN: vcattn-opt %s --vcattn-method="cast=hybrid" | FileCheck %s --check-prefixes=CHECK,FULL,HYBRID
 // RUN: vcattn-opt %s --vcattn-method="clusters=0 scores=none" | FileCheck %s --check-prefixes=CHECK,VALUES
 // RUN: not vcattn-opt %s --vcattn-method="scores=i4" 2>&1 | FileCheck %s --check-prefix=TYPO
 
@@ -10,7 +12,9 @@
 // FULL-COUNT-2: vcattn.gather_tokens
 // FULL: vcattn.block_residual
 // FULL-COUNT-3: vcattn.quantize
-// FULL: vcattn.quantized_attention {{.*}}cast = #vcattn.cast<expcast>
+// FULL: vcattn.quantized_attention
+// EXPCAST-SAME: cast = #vcattn.cast<expcast>
+// HYBRID-SAME: cast = #vcattn.cast<hybrid>
 // FULL-SAME: tensor<1x4x200x128xi8>
 
 // PLAIN-NOT: vcattn.{{center_keys|hadamard|cluster|gather_tokens|block_residual}}

@@ -23,7 +23,7 @@
 
 // Nothing is spilled, nothing lives in local memory.
 // PTXAS-NOT: {{[1-9][0-9]*}} bytes
-// PTXAS: remark: attention_i8: 168 registers, 0 bytes of stack, 0 bytes spilled
+// PTXAS: remark: attention_i8: 128 registers, 0 bytes of stack, 0 bytes spilled
 // PTXAS-NOT: {{[1-9][0-9]*}} bytes
 func.func @attention(%q: tensor<1x8x?x128xbf16>, %k: tensor<1x2x?x128xbf16>, %v: tensor<1x2x?x128xbf16>)
     -> tensor<1x8x?x128xbf16> {

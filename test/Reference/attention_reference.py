@@ -15,13 +15,19 @@ import numpy as np
 from method_reference import BLOCK, as_layout, heads_first, scale_per_token
 from number_formats import F32, ROUND, e4m3_decode, e4m3_encode, f16_bits, fma32
 
-TOP_CODE = F32(119.65)  # 8 * 8 + 56 - 0.35: code of a score equal to the row's reference maximum
+TILE = 64  # keys that are cast at once, against one maximum
+CAST_GROUP, EXACT_GROUPS = 8, 5  # the hybrid cast's groups of keys in a tile, and how many of them it casts exactly
+EXACT_KEYS = {"expcast": 0, "exact": TILE, "hybrid": CAST_GROUP * EXACT_GROUPS}  # the first ones of a tile
+CASTS = tuple(EXACT_KEYS)
+# What the multiply-add gives a score equal to the row's reference maximum: 8 * 8 + 56 - 0.35, and beside exact codes
+# what makes the mean ratio of its codes to exponentials theirs.
+TOP_CODE = {"expcast": F32(119.65), "hybrid": F32(119.535)}
 MAX_CODE = 126  # largest finite E4M3 code, 448
 TIE_ABOVE_MAX = F32(464)  # what E4M3 would round to 448, ties to even, without saturation
 S8_BIAS = F32(12582912)  # 1.5 * 2^23, from which an integer score's accumulator starts
 CODE_UNITS = 8 * 1.4426950408889634  # 8 log2(e): code units per natural-logarithm unit of a score
 # Logarithm of the mean of decoded code / exponential, over an octave in which probability mass is spread evenly.
-LSE_BIAS = {"expcast": 0.0133315064, "exact": -0.0010132051}
+LSE_BIAS = {"expcast": 0.0133315064, "exact": -0.0010132051, "hybrid": -0.0010132051}
 SUBNORMAL = F32(2.0**-24)  # an f16 subnormal's bits are its value times 2^24
 
 
@@ -31,7 +37,7 @@ def _per_query_head(x, query_heads):
 
 
 class Limits(NamedTuple):
-    """Which keys queries see, the mask aside: by position, by length, by tile."""
+    """Which keys queries see, the mask aside: by position, by length, by block."""
 
     causal: str = "none"
     window: tuple = (-1, -1)  # keys before and after a query's position; -1: all
@@ -53,8 +59,8 @@ class Limits(NamedTuple):
         if right >= 0:
             seen = seen & (key <= position + right)
         if self.blocks is not None:
-            tiles = np.repeat(np.repeat(self.blocks, BLOCK, 2), BLOCK, 3)
-            seen = seen & tiles[:, :, :queries, :keys]
+            blocks = np.repeat(np.repeat(self.blocks, BLOCK, 2), BLOCK, 3)
+            seen = seen & blocks[:, :, :queries, :keys]
         return seen
 
 
@@ -123,8 +129,8 @@ def quantized_attention(
     """Attention on codes with 8-bit probabilities; docs/Numerics.md, "Quantized attention".
 
     q, k: int8 or uint8 (E4M3) codes with q_scale [B, Hq, Nq] and k_scale [B, Hkv,
-    tiles, groups], or float32 without. v: uint8 codes with v_scale [B, Hkv, Dv], or
-    float32 without. means: f32 [B, Hkv, tiles, Dv] or None. cast: "expcast", "exact".
+    blocks, groups], or float32 without. v: uint8 codes with v_scale [B, Hkv, Dv], or
+    float32 without. means: f32 [B, Hkv, blocks, Dv] or None. cast: one of CASTS.
     limits: what Limits has.
     """
     q, k, v = (heads_first(np.asarray(x), layout) for x in (q, k, v))
@@ -144,14 +150,15 @@ def quantized_attention(
     column = np.ones((*shape[:2], shape[3]), F32) if k_scale is None else scale_per_token(k_scale, shape[3])
     value = e4m3_decode(v) if v.dtype == np.uint8 else v.astype(F32)
     state = _Rows(shape, v.shape[3])
-    for tile in range(-(-shape[3] // BLOCK)):
-        keys = slice(tile * BLOCK, min((tile + 1) * BLOCK, shape[3]))
+    for first in range(0, shape[3], TILE):
+        keys = slice(first, min(first + TILE, shape[3]))
         scores, bias = _scores(q, k[:, :, keys])
         a = row[..., None] * column[:, :, None, keys]
         codes = state.cast_tile(
             scores, bias, a, keep[..., keys], None if added is None else added[..., keys], cast
         )
-        state.add_tile(e4m3_decode(codes), value[:, :, keys], None if means is None else means[:, :, tile])
+        mean = None if means is None else means[:, :, first // BLOCK]
+        state.add_tile(e4m3_decode(codes), value[:, :, keys], mean)
     return state.finish(None if v_scale is None else v_scale[:, :, None], layout, result_type, cast)
 
 
@@ -190,9 +197,8 @@ class _Rows:
         self.codes, self.raised = [], []
 
     def cast_tile(self, scores, bias, a, keep, added, cast):
-        level, make = (self._code_units, _expcast) if cast == "expcast" else (self._octaves, _exact_cast)
         with np.errstate(invalid="ignore", over="ignore"):
-            codes, over = make(level(scores, bias, a, added))
+            codes, over = self._codes(scores, bias, a, added, cast)
             raised = (keep & over).any(-1)
             if raised.any():
                 t = (scores - bias) * (a * F32(2.0**24))
@@ -202,16 +208,30 @@ class _Rows:
                 factor = np.exp2(((self.m - new) * F32(0.125)).astype(np.float64)).astype(F32)
                 factor = np.where(raised, np.where(self.m == -np.inf, F32(0), factor), F32(1))
                 self.l, self.acc, self.m = self.l * factor, self.acc * factor[..., None], new
-                again, _ = make(level(scores, bias, a, added))
+                again, _ = self._codes(scores, bias, a, added, cast)
                 codes = np.where(raised[..., None], again, codes)
         codes = np.where(keep, codes, 0).astype(np.uint8)
         self.codes.append(codes)
         self.raised.append(raised)
         return codes
 
-    def _code_units(self, scores, bias, a, added):
+    def _codes(self, scores, bias, a, added, cast):
+        """(codes, which of them would exceed the largest) of a tile against the present maximum."""
+        split = EXACT_KEYS[cast]
+        codes = np.empty(scores.shape, np.uint8)
+        over = np.empty(scores.shape, bool)
+        part = lambda keys: (scores[keys], bias, a[keys], None if added is None else added[keys])
+        if split:
+            keys = np.s_[..., :split]
+            codes[keys], over[keys] = _exact_cast(self._octaves(*part(keys)))
+        if split < scores.shape[-1]:
+            keys = np.s_[..., split:]
+            codes[keys], over[keys] = _expcast(self._code_units(*part(keys), TOP_CODE[cast]))
+        return codes, over
+
+    def _code_units(self, scores, bias, a, added, top):
         """y * 2^24, the E4M3 code before it is rounded; the scaling by a power of two is exact."""
-        b = fma32(-bias, a, ((TOP_CODE - self.m) * SUBNORMAL)[..., None])
+        b = fma32(-bias, a, ((top - self.m) * SUBNORMAL)[..., None])
         y = fma32(scores, a, b)
         y = y if added is None else y + added * SUBNORMAL
         return y * F32(2.0**24)
@@ -223,7 +243,7 @@ class _Rows:
         return x if added is None else x + added * F32(0.125)
 
     def add_tile(self, p, value, means):
-        # Exact in float64 (units of 2^-9, below 2^16), then one rounding.
+        # Exact: 64 multiples of 2^-9, together below 2^15.
         row_sum = p.astype(np.float64).sum(-1).astype(F32)
         with np.errstate(invalid="ignore", over="ignore"):
             self.l = self.l + row_sum
@@ -276,7 +296,7 @@ def _exact_cast(x):
 
 
 def value_slot_order():
-    """Key, within a tile of 128, that each K slot of the value product holds.
+    """Key, within a block of 128, that each K slot of the value product holds.
 
     The score accumulator of a warp gives a lane columns 8 i + 2 quad + {0, 1}; the
     8-bit A fragment of a 32-key step wants slots 4 quad .. + 3 and 16 + 4 quad .. + 3
@@ -288,7 +308,7 @@ def value_slot_order():
 
 
 def pack_values(codes, layout="bhtd"):
-    """E4M3 codes -> [B, H, tiles, R + 8, 128], R = D in whole eights: transposed tiles in slot order, 8 rows for the sums."""
+    """E4M3 codes -> [B, H, blocks, R + 8, 128], R = D in whole eights: transposed blocks in slot order, 8 rows for the sums."""
     codes = heads_first(codes, layout)
     b, h, n, d = codes.shape
     tiles = -(-n // BLOCK)

@@ -14,7 +14,7 @@ import numpy as np
 
 from number_formats import F32, e2m1_decode, e2m1_encode, e4m3_decode, e4m3_encode, fma32, i8_encode
 
-BLOCK = 128  # tokens per block of means, per block of key scales and per key tile
+BLOCK = 128  # tokens per block of means and per block of key scales
 CHUNK = 1024  # tokens per partial sum of the clustering
 TINY = F32(2.0**-96)  # least amax: scales and their inverses stay normal
 

@@ -357,16 +357,16 @@ def operands_of(p):
 def attend_to_identity(compiled, x, **options):
     """Compiled attention whose result is each key's probability [1, H, Nq, Nk], and lse.
 
-    Values of 128 channels show one tile of keys; a batch of copies, one per tile, shows all.
+    Values of 128 channels show as many keys; a batch of copies, one per 128 keys, shows all.
     """
     heads, keys = next(y.array for role, y in x if role == "key").shape[1:3]
-    tiles = -(-keys // 128)
-    values = np.zeros((tiles, heads, keys, 128), F32)
+    parts = -(-keys // 128)
+    values = np.zeros((parts, heads, keys, 128), F32)
     for key in range(keys):
         values[key // 128, :, key, key % 128] = 1
-    x = [(role, Value(np.repeat(y.array, tiles, 0), y.element)) for role, y in x] + [("value", value(values))]
+    x = [(role, Value(np.repeat(y.array, parts, 0), y.element)) for role, y in x] + [("value", value(values))]
     out, lse = attend(compiled, x, **options)
-    equal(lse, np.repeat(lse[:1], tiles, 0))
+    equal(lse, np.repeat(lse[:1], parts, 0))
     return np.concatenate(list(out), -1)[None, ..., :keys], lse[:1]
 
 
@@ -386,10 +386,10 @@ def check_probabilities(got, want, cast):
 
 
 SCALE = 128**-0.5
-LENGTHS = [(1, 1), (5, 5), (127, 127), (40, 128), (129, 129), (3, 300), (30, 1000)]
+LENGTHS = [(1, 1), (5, 5), (63, 63), (64, 64), (65, 65), (40, 128), (129, 129), (3, 300), (30, 1000)]
 
 
-@pytest.mark.parametrize("cast", ["expcast", "exact"])
+@pytest.mark.parametrize("cast", ref.CASTS)
 @pytest.mark.parametrize("queries, keys", LENGTHS)
 @pytest.mark.parametrize("scores", ["i8", "f8E4M3FN"])
 def test_probability_codes(compiled, scores, queries, keys, cast):
@@ -402,12 +402,13 @@ def test_probability_codes(compiled, scores, queries, keys, cast):
     np.testing.assert_allclose(lse, want.lse, rtol=1e-5, atol=2e-5)
 
 
+@pytest.mark.parametrize("cast", ["expcast", "hybrid"])
 @pytest.mark.parametrize("element", ["bf16", "f16", "f32"])
-def test_probability_codes_of_float_operands(compiled, element):
+def test_probability_codes_of_float_operands(compiled, element, cast):
     q, k, _ = inputs("peaked", 2, 20, kv_tokens=300, dim=64, dtype=element)
     x = [("query", value(q, element)), ("key", value(k, element))]
-    got, _ = attend_to_identity(compiled, x, cast="expcast", scale=0.125)
-    check_probabilities(got, probabilities(q, k, scale=0.125, cast="expcast").result, "expcast")
+    got, _ = attend_to_identity(compiled, x, cast=cast, scale=0.125)
+    check_probabilities(got, probabilities(q, k, scale=0.125, cast=cast).result, cast)
 
 
 MASKS = {
@@ -422,14 +423,15 @@ MASKS = {
 }
 
 
+@pytest.mark.parametrize("cast", ["expcast", "hybrid"])
 @pytest.mark.parametrize("name", MASKS)
-def test_masks(compiled, name):
+def test_masks(compiled, name, cast):
     q, k, v = inputs("peaked", 4, 150, kv_heads=2, kv_tokens=300)
     p = ref.prepare(q, k, v, smooth_values=False)
-    options = {"cast": "expcast", "scale": SCALE, **MASKS[name]}
+    options = {"cast": cast, "scale": SCALE, **MASKS[name]}
     got, lse = attend_to_identity(compiled, scores_of(p), **options)
     want = probabilities(p.q, p.k, q_scale=p.q_scale, k_scale=p.k_scale, **options)
-    check_probabilities(got, want.result, "expcast")
+    check_probabilities(got, want.result, cast)
     np.testing.assert_allclose(lse, want.lse, rtol=1e-5, atol=2e-5)
 
 
@@ -525,10 +527,11 @@ def test_scale_is_rounded_once(compiled):
 @pytest.mark.parametrize(
     "kind, options, same",
     [
-        ("clustered", (), {}),
-        ("outliers", ("--scores=f8E4M3FN",), {"scores": "f8E4M3FN"}),
-        ("constant", ("--clusters=8", "--iterations=1"), {"clusters": 8, "iterations": 1}),
-        ("gaussian", ("--no-smooth-values",), {"smooth_values": False}),
+        ("clustered", (), {"cast": "hybrid"}),
+        ("clustered", ("--cast=expcast",), {}),
+        ("outliers", ("--cast=expcast", "--scores=f8E4M3FN"), {"scores": "f8E4M3FN"}),
+        ("constant", ("--cast=expcast", "--clusters=8", "--iterations=1"), {"clusters": 8, "iterations": 1}),
+        ("gaussian", ("--cast=expcast", "--no-smooth-values"), {"smooth_values": False}),
     ],
 )
 def test_method_from_end_to_end(compiled, kind, options, same, layout):

@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===----------------------------------------------------------------------=== #
-"""What limits the keys that a query sees: by position, by length, by tile.
+"""What limits the keys that a query sees: by position, by length, by block.
 
 The reference against masks, which say the same key by key; compiled code against
 the reference; and padding, which may hold anything, against no padding at all.
@@ -58,7 +58,7 @@ def test_limits_are_what_they_say(causal, window):
     equal(got[:, 0], np.array(want))
 
 
-def test_blocks_are_tiles_of_128():
+def test_blocks_have_128_queries_and_keys():
     blocks = RNG.random((2, 1, 2, 3)) < 0.5
     seen = Limits(blocks=blocks).seen(140, 300)
     for query, key in ((0, 0), (127, 128), (128, 127), (139, 299)):

@@ -10,6 +10,19 @@
 // RUN:   gpu.module(convert-vcattn-kernel-to-nvvm,canonicalize,cse,convert-scf-to-cf,vcattn-lower-kernels, \
 // RUN:     canonicalize,cse,reconcile-unrealized-casts,convert-nvvm-to-llvm,vcattn-pass-tensor-maps-by-value), \
 // RUN:   vcattn-serialize-kernels{report=true ptxas=%ptxas})' 2>&1 | FileCheck %s
+// RUN: sed 's/cast<expcast>/cast<hybrid>/' %s | vcattn-opt - --pass-pipeline='builtin.module(convert-vcattn-to-gpu,canonicalize,cse,vcattn-merge-kernels, \
+// RUN:   gpu.module(convert-vcattn-kernel-to-nvvm,canonicalize,cse,convert-scf-to-cf,vcattn-lower-kernels, \
+// RUN:     canonicalize,cse,reconcile-unrealized-casts,convert-nvvm-to-llvm,vcattn-pass-tensor-maps-by-value), \
+// RUN:   vcattn-serialize-kernels{report=true ptxas=%ptxas})' 2>&1 | FileCheck %s
+// And with two consumers.
+// RUN: sed -e 's/tile_q = 192/tile_q = 128/' -e 's/consumers = 3/consumers = 2/' -e 's/consumer_registers = 160/consumer_registers = 240/' -e 's/cast<expcast>/cast<expcast>/' %s | vcattn-opt - --pass-pipeline='builtin.module(convert-vcattn-to-gpu,canonicalize,cse,vcattn-merge-kernels, \
+// RUN:   gpu.module(convert-vcattn-kernel-to-nvvm,canonicalize,cse,convert-scf-to-cf,vcattn-lower-kernels, \
+// RUN:     canonicalize,cse,reconcile-unrealized-casts,convert-nvvm-to-llvm,vcattn-pass-tensor-maps-by-value), \
+// RUN:   vcattn-serialize-kernels{report=true ptxas=%ptxas})' 2>&1 | FileCheck %s
+// RUN: sed -e 's/tile_q = 192/tile_q = 128/' -e 's/consumers = 3/consumers = 2/' -e 's/consumer_registers = 160/consumer_registers = 240/' -e 's/cast<expcast>/cast<hybrid>/' %s | vcattn-opt - --pass-pipeline='builtin.module(convert-vcattn-to-gpu,canonicalize,cse,vcattn-merge-kernels, \
+// RUN:   gpu.module(convert-vcattn-kernel-to-nvvm,canonicalize,cse,convert-scf-to-cf,vcattn-lower-kernels, \
+// RUN:     canonicalize,cse,reconcile-unrealized-casts,convert-nvvm-to-llvm,vcattn-pass-tensor-maps-by-value), \
+// RUN:   vcattn-serialize-kernels{report=true ptxas=%ptxas})' 2>&1 | FileCheck %s
 // RUN: vcattn-opt %s --pass-pipeline='builtin.module(convert-vcattn-to-gpu,canonicalize,cse,vcattn-merge-kernels, \
 // RUN:   gpu.module(convert-vcattn-kernel-to-nvvm,canonicalize,cse,convert-scf-to-cf,vcattn-lower-kernels, \
 // RUN:     canonicalize,cse,reconcile-unrealized-casts,convert-nvvm-to-llvm,vcattn-pass-tensor-maps-by-value), \
@@ -20,21 +33,22 @@
 
 // PTX: .extern .shared .align 1024 .b8 vcattn_shared_memory[]
 // PTX: .param .align 64 .b8 attention_i8_param_0[128]
-// PTX: .maxntid 384, 1, 1
+// PTX: .maxntid 512, 1, 1
 // PTX-NOT: .local
 // PTX-DAG: setmaxnreg.dec.sync.aligned.u32 \0924
-// PTX-DAG: setmaxnreg.inc.sync.aligned.u32 \09240
+// PTX-DAG: setmaxnreg.inc.sync.aligned.u32 \09160
 // PTX-DAG: cp.async.bulk.tensor.5d
-// PTX-DAG: wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.s8
+// PTX-DAG: wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8
 // PTX-DAG: wgmma.mma_async.sync.aligned.m64n136k32.f32.e4m3.e4m3
 // PTX-DAG: wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16
+// PTX-DAG: mbarrier.test_wait.parity
 // PTX-DAG: cvt.rn.relu.f16x2.f32
 // PTX-DAG: max.u16x2
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4,
-                             consumers = 2, producer_registers = 24,
-                             consumer_registers = 240, ping_pong = true,
+#schedule = #vcattn.schedule<tile_q = 192, tile_k = 64, stages = 4,
+                             consumers = 3, producer_registers = 24,
+                             consumer_registers = 160, ping_pong = false,
                              promotion = 32>
 
 func.func @i8(%q: memref<?x?x?x128xi8>, %qs: memref<?x?x?xf32>, %k: memref<?x?x?x128xi8>,

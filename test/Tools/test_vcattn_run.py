@@ -155,6 +155,13 @@ def test_steps_can_be_switched_off(place):
     assert report["runs"][0]["calls"] == 1
 
 
+@pytest.mark.parametrize("cast, says", [("expcast", "one multiply-add"), ("exact", "exponentials"), ("hybrid", "keys, ExpCast for the others")])
+def test_report_says_how_probabilities_are_made(place, cast, says):
+    text = place.succeed(attention(), f"--cast={cast}", "--input=gaussian", "--repeat=0")
+    assert says in next(line for line in text.splitlines() if line.split()[:1] == ["softmax"])
+    assert place.json(attention(), f"--cast={cast}", "--repeat=0")["method"]["cast"] == cast
+
+
 def test_without_the_method_attention_is_exact(place):
     report = place.json(attention(element="f32"), "--no-method", "--repeat=0")
     assert report["runs"][0]["relative_l2_error"] < 1e-6

@@ -11,6 +11,7 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
+#include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -59,6 +60,22 @@ static std::string describeFormat(StringRef type) {
   return (type + ", not quantized").str();
 }
 
+static std::string describeCast(SoftmaxCast cast) {
+  switch (cast) {
+  case SoftmaxCast::ExpCast:
+    return "8-bit probabilities by ExpCast: one multiply-add and one rounding, "
+           "no exponential";
+  case SoftmaxCast::Exact:
+    return "exponentials, then rounded to 8-bit probabilities";
+  case SoftmaxCast::Hybrid:
+    return ("8-bit probabilities: exponentials, then rounded, for " +
+            Twine(kExactCastGroups * kCastGroupKeys) + " of " +
+            Twine(kTileKeys) + " keys, ExpCast for the others")
+        .str();
+  }
+  llvm_unreachable("all casts are handled");
+}
+
 /// Steps and formats of the first quantized attention; a module's attentions
 /// all went through the same pipeline.
 static void addQuantized(QuantizedAttentionOp op, MethodSummary &summary) {
@@ -71,12 +88,7 @@ static void addQuantized(QuantizedAttentionOp op, MethodSummary &summary) {
   summary.steps.push_back(
       {"values", describeFormat(values) +
                      (op.getValueScale() ? ", one scale per channel" : "")});
-  bool expcast = op.getCast() == SoftmaxCast::ExpCast;
-  summary.steps.push_back(
-      {"softmax", expcast
-                      ? "8-bit probabilities by ExpCast: one multiply-add and "
-                        "one rounding, no exponential"
-                      : "exponentials, then rounded to 8-bit probabilities"});
+  summary.steps.push_back({"softmax", describeCast(op.getCast())});
   summary.json["scores"] = scores;
   summary.json["values"] = values;
   summary.json["cast"] = stringifySoftmaxCast(op.getCast()).str();

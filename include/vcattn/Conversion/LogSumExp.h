@@ -24,6 +24,7 @@ namespace vcattn {
 inline double getLseOffset(SoftmaxCast cast) {
   switch (cast) {
   case SoftmaxCast::Exact:
+  case SoftmaxCast::Hybrid: // its codes of ExpCast are moved to the same bias
     return 8 - 0.0010132051;
   case SoftmaxCast::ExpCast:
     return 8 + 0.0133315064;

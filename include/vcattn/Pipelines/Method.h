@@ -57,8 +57,11 @@ struct MethodOptionsBase : public mlir::PassPipelineOptions<Derived> {
                       llvm::cl::init(true)};
   Option<SoftmaxCast> cast{
       *this, "cast", llvm::cl::desc("How probabilities become codes"),
-      llvm::cl::init(SoftmaxCast::ExpCast),
+      llvm::cl::init(SoftmaxCast::Hybrid),
       llvm::cl::values(
+          clEnumValN(SoftmaxCast::Hybrid, "hybrid",
+                     "an exponential for some keys, one multiply-add for the "
+                     "others"),
           clEnumValN(SoftmaxCast::ExpCast, "expcast", "one multiply-add"),
           clEnumValN(SoftmaxCast::Exact, "exact",
                      "an exponential, then rounding"))};
@@ -71,7 +74,7 @@ struct MethodConfig {
   bool center = true, rotate = true, smoothValues = true, values = true;
   int64_t clusters = 64, iterations = 4;
   ScoreFormat scores = ScoreFormat::I8;
-  SoftmaxCast cast = SoftmaxCast::ExpCast;
+  SoftmaxCast cast = SoftmaxCast::Hybrid;
 
   MethodConfig() = default;
   template <typename Derived>

@@ -15,6 +15,7 @@
 #define VCATTN_TARGET_SCHEDULES_H
 
 #include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
+#include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
 #include <optional>
 
 namespace vcattn {
@@ -27,8 +28,13 @@ inline constexpr int64_t kMostChannels = 256;
 inline constexpr int64_t kWarpgroupThreads = 128;
 /// Columns that a value tile adds to the accumulator for the row sums.
 inline constexpr int64_t kRowSumColumns = 8;
-/// Key tiles whose means one tile of packed means holds.
-inline constexpr int64_t kMeanTiles = 16;
+/// Blocks of keys whose means one tile of packed means holds.
+inline constexpr int64_t kMeanBlocks = 16;
+/// Key tiles of a block; of a group of blocks, whose row sums the accumulator
+/// holds side by side; and of a tile of packed means.
+inline constexpr int64_t kBlockTiles = kBlockTokens / kTileKeys;
+inline constexpr int64_t kGroupTiles = kRowSumColumns * kBlockTiles;
+inline constexpr int64_t kMeanTiles = kMeanBlocks * kBlockTiles;
 /// Edge of a core matrix of packed means, in channels and in tiles.
 inline constexpr int64_t kCoreEdge = 8;
 /// Tiles of means in flight.
@@ -84,7 +90,7 @@ llvm::StringRef getChoicesBySize(SizeClass sizes, int64_t headDim,
 int64_t getConsumerRegisters(int64_t consumers);
 
 /// Whether the FP32 copies of the accumulators are in shared memory, which they
-/// are if two stages of keys and values fit beside them; otherwise they are in
+/// are if four stages of keys and values fit beside them; otherwise they are in
 /// global memory.
 bool keepsTotalsInShared(const TargetInfo &target, ScheduleAttr schedule,
                          int64_t headDim, int64_t valueDim);
@@ -94,11 +100,6 @@ bool keepsTotalsInShared(const TargetInfo &target, ScheduleAttr schedule,
 llvm::SmallVector<int64_t> getTotalsShape(const TargetInfo &target,
                                           ScheduleAttr schedule,
                                           int64_t headDim, int64_t valueDim);
-
-/// Whether scores are cast while the product with the values of the tile before
-/// runs, for which a consumer needs the registers.
-bool castsUnderValues(ScheduleAttr schedule, int64_t valueDim,
-                      SoftmaxCast cast);
 
 /// Bytes of shared memory that one block of the attention kernel takes: a query
 /// tile per consumer, the key and value pipelines, two tiles of means, the FP32

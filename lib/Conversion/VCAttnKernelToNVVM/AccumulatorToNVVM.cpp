@@ -27,8 +27,11 @@ static unsigned getRow(size_t registerIndex) {
 
 /// The start of a consumer's FP32 copy of `vectors` vectors per thread.
 static Value getCopy(KernelBuilder &b, Value total, int64_t vectors) {
-  if (!isa<MemRefType>(total.getType()))
-    return total;
+  if (!isa<MemRefType>(total.getType())) {
+    auto pointer = LLVM::LLVMPointerType::get(b.getContext(), kSharedSpace);
+    Value bytes = LLVM::MulOp::create(b, total, b.i32(kTileUnit));
+    return LLVM::IntToPtrOp::create(b, pointer, bytes);
+  }
   auto toIndex = [&](Value value) -> Value {
     return arith::IndexCastOp::create(b, b.getIndexType(), value);
   };

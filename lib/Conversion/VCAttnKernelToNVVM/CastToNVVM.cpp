@@ -14,6 +14,8 @@
 
 #include "KernelToNVVM.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "vcattn/Conversion/SoftmaxCasts.h"
+#include "vcattn/Dialect/VCAttn/IR/VCAttnShapes.h"
 
 using namespace mlir;
 using namespace vcattn;
@@ -47,7 +49,9 @@ namespace {
 /// What masks make of the scores that a thread has.
 class ScoreMask {
 public:
-  ScoreMask(KernelBuilder &b, Value valid) : b(b) {
+  ScoreMask(KernelBuilder &b, Value valid, Value keeps) : b(b) {
+    if (keeps)
+      keep = b.unpack(keeps);
     if (!valid)
       return;
     Value first = LLVM::ShlOp::create(b, b.quadLane(), b.i32(1));
@@ -55,9 +59,7 @@ public:
   }
   template <typename Adaptor>
   ScoreMask(KernelBuilder &b, Adaptor adaptor)
-      : ScoreMask(b, Value(adaptor.getValid())) {
-    if (adaptor.getKeep())
-      keep = b.unpack(adaptor.getKeep());
+      : ScoreMask(b, adaptor.getValid(), adaptor.getKeep()) {
     if (adaptor.getAdded())
       added = b.unpack(adaptor.getAdded());
   }
@@ -96,9 +98,9 @@ private:
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// How scores of a tile become probabilities. The *level* of a score is the
-/// number that is rounded to E4M3, as an i32 that grows with it and by which
-/// levels are compared.
+/// How scores become probabilities. The *level* of a score is the number that
+/// is rounded to E4M3, as an i32 that grows with it and by which levels are
+/// compared.
 class ScoreCast {
 public:
   virtual ~ScoreCast() = default;
@@ -110,22 +112,21 @@ public:
   virtual Value max(Value x, Value y) = 0;
   /// Is a level in the register one that rounds beyond 448, or NaN?
   virtual Value isAbove(Value levels) = 0;
-  /// The registers of levels of two neighbouring scores of `row`, the first of
-  /// which is number `first`. Updates the `largest` level, if there is one.
-  virtual SmallVector<Value> castPair(ArrayRef<Value> scores, size_t first,
-                                      unsigned row, const ScoreMask &mask,
-                                      bool saturate, Value &largest) = 0;
+  /// The codes of two neighbouring scores of `row`, the first of which is
+  /// number `first`, as bytes of a register. Updates the `largest` level, if
+  /// there is one.
+  virtual Value castPair(ArrayRef<Value> scores, size_t first, unsigned row,
+                         const ScoreMask &mask, bool saturate,
+                         Value &largest) = 0;
 
 protected:
   /// `unit`: what the fma's result counts in, per code unit.
   ScoreCast(KernelBuilder &b, double unit, SmallVector<Value> multipliers)
       : b(b), unit(unit), multipliers(std::move(multipliers)) {}
 
-  /// Addends of the fma, by which a score at the maximum is `top` code units.
-  void setOffsets(ArrayRef<Value> maxima, double top, double bias) {
-    for (Value maximum : maxima)
-      offsets.push_back(LLVM::FMulOp::create(
-          b, LLVM::FSubOp::create(b, b.f32(top), maximum), b.f32(unit)));
+  /// Addends of the fma, from those of scores without a bias.
+  void setOffsets(ArrayRef<Value> unbiased, double bias) {
+    offsets = SmallVector<Value>(unbiased);
     if (bias == 0)
       return;
     for (auto [multiplier, offset] : llvm::zip_equal(multipliers, offsets))
@@ -153,11 +154,12 @@ protected:
 /// The paper's: a rounded fma is the code.
 class ExpCast : public ScoreCast {
 public:
-  ExpCast(KernelBuilder &b, ArrayRef<Value> multipliers, ArrayRef<Value> maxima,
-          double bias)
-      : ScoreCast(b, 1 / kPerSubnormal, SmallVector<Value>(multipliers)) {
-    setOffsets(maxima, kTopCode, bias);
+  ExpCast(KernelBuilder &b, ArrayRef<Value> multipliers,
+          ArrayRef<Value> offsets, double bias)
+      : ScoreCast(b, kUnit, SmallVector<Value>(multipliers)) {
+    setOffsets(offsets, bias);
   }
+  static constexpr double kUnit = 1 / kPerSubnormal;
 
   Value getLevel(Value score, unsigned row, Value added) override {
     return bits(convert(b.f32(0), scaled(score, row, added)));
@@ -176,9 +178,9 @@ public:
         LLVM::AndOp::create(b, sum, b.i32(static_cast<int32_t>(0x80008000)));
     return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, signs, b.i32(0));
   }
-  SmallVector<Value> castPair(ArrayRef<Value> scores, size_t first,
-                              unsigned row, const ScoreMask &mask,
-                              bool saturate, Value &largest) override {
+  Value castPair(ArrayRef<Value> scores, size_t first, unsigned row,
+                 const ScoreMask &mask, bool saturate,
+                 Value &largest) override {
     Value high = scaled(scores[first + 1], row, mask.addend(first + 1));
     Value low = scaled(scores[first], row, mask.addend(first));
     Value pair = convert(high, low);
@@ -190,12 +192,11 @@ public:
       codes = mask.select(first + 1, codes, keep(codes, 0x0000FFFF));
     }
     update(largest, codes);
-    return {codes};
+    return codes;
   }
 
 private:
-  /// Code of a score that equals the reference maximum; the largest finite one.
-  static constexpr double kTopCode = 119.65f;
+  /// The largest finite code.
   static constexpr int64_t kMaxCode = 126;
 
   Value keep(Value codes, uint32_t mask) {
@@ -220,14 +221,17 @@ private:
 class ExactCast : public ScoreCast {
 public:
   ExactCast(KernelBuilder &b, ArrayRef<Value> codeMultipliers,
-            ArrayRef<Value> maxima, double bias)
-      : ScoreCast(b, 1.0 / 8, {}) {
+            ArrayRef<Value> offsets, double bias)
+      : ScoreCast(b, kUnit, {}) {
     // From code units times 2^-24 to octaves.
     for (Value multiplier : codeMultipliers)
       multipliers.push_back(
           LLVM::FMulOp::create(b, multiplier, b.f32(kPerSubnormal * unit)));
-    setOffsets(maxima, 8 * kTopOctave, bias);
+    setOffsets(offsets, bias);
   }
+  static constexpr double kUnit = 1.0 / 8;
+  /// Code units from a probability of 1 to that at the reference maximum.
+  static constexpr double kTop = 64;
 
   Value getLevel(Value score, unsigned row, Value added) override {
     return bits(b.exp2(scaled(score, row, added)));
@@ -237,44 +241,108 @@ public:
     return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ugt, levels,
                                 b.i32(kTieBits));
   }
-  SmallVector<Value> castPair(ArrayRef<Value> scores, size_t first,
-                              unsigned row, const ScoreMask &mask,
-                              bool /*saturate: the conversion does*/,
-                              Value &largest) override {
+  Value castPair(ArrayRef<Value> scores, size_t first, unsigned row,
+                 const ScoreMask &mask, bool /*saturate: the conversion does*/,
+                 Value &largest) override {
     SmallVector<Value> values;
     for (size_t i : {first, first + 1}) {
       Value value = b.exp2(scaled(scores[i], row, mask.addend(i)));
       values.push_back(mask.select(i, value, b.f32(0)));
       update(largest, bits(values.back()));
     }
-    return values;
+    Value codes = NVVM::ConvertF32x2ToF8x2Op::create(
+        b, b.getI16Type(), values[1], values[0], NVVM::FPRoundingMode::RN,
+        NVVM::SaturationMode::SATFINITE, /*relu=*/false,
+        Type(b.getType<Float8E4M3FNType>()));
+    // Not extended, which would be an instruction: nobody reads the upper half.
+    Value both =
+        LLVM::PoisonOp::create(b, VectorType::get({2}, b.getI16Type()));
+    return bits(LLVM::InsertElementOp::create(b, both, codes, b.i32(0)));
   }
 
 private:
-  /// Logarithm of the probability at the reference maximum.
-  static constexpr double kTopOctave = 8;
   /// 464, from where E4M3 rounds beyond 448.
   static constexpr int64_t kTieBits = 0x43E80000;
 };
 } // namespace
 
-static std::unique_ptr<ScoreCast> makeCast(KernelBuilder &b, SoftmaxCast cast,
-                                           ArrayRef<Value> multipliers,
-                                           ArrayRef<Value> maxima,
-                                           double bias) {
-  if (cast == SoftmaxCast::ExpCast)
-    return std::make_unique<ExpCast>(b, multipliers, maxima, bias);
-  return std::make_unique<ExactCast>(b, multipliers, maxima, bias);
+/// Whether score `index` is cast exactly.
+static bool isExact(SoftmaxCast cast, size_t index) {
+  // Four scores of a thread are in 8 columns of two rows.
+  auto key = static_cast<int64_t>(index / 4 * 8 % kTileKeys);
+  return key < getExactKeys(cast);
 }
 
-/// Whether a warp has a level that rounds beyond 448, given the largest of each
-/// of a thread's rows.
-static Value anyAbove(KernelBuilder &b, ScoreCast &cast,
-                      ArrayRef<Value> largest) {
-  Value above = cast.isAbove(cast.max(largest[0], largest[1]));
-  return NVVM::VoteSyncOp::create(b, b.getI1Type(), b.i32(-1), above,
-                                  NVVM::VoteSyncKind::any);
-}
+namespace {
+/// What registers of a fragment of maxima hold, by rows: the maxima, and what
+/// they contribute to the addends of ExpCast and of the exact cast. Those
+/// change with the maxima alone, not with every tile.
+class Maxima {
+public:
+  explicit Maxima(ArrayRef<Value> registers)
+      : registers(registers.begin(), registers.end()) {}
+  Maxima(KernelBuilder &b, SoftmaxCast cast, ArrayRef<Value> maxima)
+      : registers(maxima.begin(), maxima.end()) {
+    auto add = [&](double top, double unit) {
+      for (Value maximum : maxima)
+        registers.push_back(LLVM::FMulOp::create(
+            b, LLVM::FSubOp::create(b, b.f32(top), maximum), b.f32(unit)));
+    };
+    // Without ExpCast nobody reads its part.
+    add(cast == SoftmaxCast::Exact ? 0 : getTopCode(cast), ExpCast::kUnit);
+    add(ExactCast::kTop, ExactCast::kUnit);
+  }
+
+  ArrayRef<Value> values() const { return registers; }
+  ArrayRef<Value> maxima() const { return part(0); }
+  ArrayRef<Value> expCastOffsets() const { return part(1); }
+  ArrayRef<Value> exactOffsets() const { return part(2); }
+
+private:
+  ArrayRef<Value> part(size_t i) const {
+    return ArrayRef(registers).slice(i * kThreadRows, kThreadRows);
+  }
+  SmallVector<Value> registers;
+};
+
+/// The casts of a tile's scores: one, or two that take turns by groups of keys.
+class TileCast {
+public:
+  TileCast(KernelBuilder &b, SoftmaxCast cast, ArrayRef<Value> multipliers,
+           const Maxima &maxima, double bias)
+      : b(b), cast(cast) {
+    if (cast != SoftmaxCast::ExpCast)
+      casts.push_back(std::make_unique<ExactCast>(b, multipliers,
+                                                  maxima.exactOffsets(), bias));
+    if (cast != SoftmaxCast::Exact)
+      casts.push_back(std::make_unique<ExpCast>(b, multipliers,
+                                                maxima.expCastOffsets(), bias));
+  }
+
+  size_t size() const { return casts.size(); }
+  ScoreCast &operator[](size_t i) { return *casts[i]; }
+  /// Which of the casts is that of score `index`.
+  size_t getCast(size_t index) const {
+    return casts.size() == 1 || isExact(cast, index) ? 0 : 1;
+  }
+  /// Whether a warp has a level that rounds beyond 448, given the largest of
+  /// each cast and of each of a thread's rows.
+  Value anyAbove(ArrayRef<SmallVector<Value>> largest) {
+    Value above;
+    for (auto [cast, levels] : llvm::zip_equal(casts, largest)) {
+      Value mine = cast->isAbove(cast->max(levels[0], levels[1]));
+      above = above ? LLVM::OrOp::create(b, above, mine) : mine;
+    }
+    return NVVM::VoteSyncOp::create(b, b.getI1Type(), b.i32(-1), above,
+                                    NVVM::VoteSyncKind::any);
+  }
+
+private:
+  KernelBuilder &b;
+  SoftmaxCast cast;
+  SmallVector<std::unique_ptr<ScoreCast>> casts;
+};
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Patterns
@@ -289,23 +357,24 @@ struct CastScoresPattern : OpConversionPattern<CastScoresOp> {
                   ConversionPatternRewriter &rewriter) const override {
     KernelBuilder b(op.getLoc(), rewriter);
     SmallVector<Value> scores = getScores(b, adaptor.getScores());
-    auto cast = makeCast(b, op.getCast(), b.unpack(adaptor.getMultipliers()),
-                         b.unpack(adaptor.getMaximum()),
-                         getBias(op.getScores().getType()));
+    TileCast cast(b, op.getCast(), b.unpack(adaptor.getMultipliers()),
+                  Maxima(b.unpack(adaptor.getMaximum())),
+                  getBias(op.getScores().getType()));
     ScoreMask mask(b, adaptor);
 
     SmallVector<Value> levels;
-    Value largest[kThreadRows];
+    SmallVector<SmallVector<Value>> largest(cast.size(),
+                                            SmallVector<Value>(kThreadRows));
     for (size_t first = 0; first < scores.size(); first += 2) {
       unsigned row = first / 2 % kThreadRows;
-      llvm::append_range(levels,
-                         cast->castPair(scores, first, row, mask,
-                                        op.getSaturate(), largest[row]));
+      size_t which = cast.getCast(first);
+      levels.push_back(cast[which].castPair(
+          scores, first, row, mask, op.getSaturate(), largest[which][row]));
     }
 
     Value overflow = op.getOverflow().use_empty()
                          ? Value(LLVM::PoisonOp::create(b, b.getI1Type()))
-                         : anyAbove(b, *cast, largest);
+                         : cast.anyAbove(largest);
     rewriter.replaceOp(op, {b.pack(levels), overflow});
     return success();
   }
@@ -325,10 +394,14 @@ struct CheckMaximumPattern : OpConversionPattern<CheckMaximumOp> {
     bool isInteger = scores.front().getType().isInteger();
     Value least =
         isInteger ? b.i32(0) : b.f32(std::numeric_limits<float>::lowest());
-    ScoreMask mask(b, adaptor.getValid());
-    SmallVector<Value> tops(kThreadRows);
+    TileCast cast(b, op.getCast(), b.unpack(adaptor.getMultipliers()),
+                  Maxima(b.unpack(adaptor.getMaximum())),
+                  getBias(op.getScores().getType()));
+    ScoreMask mask(b, adaptor.getValid(), adaptor.getKeep());
+    SmallVector<SmallVector<Value>> levels(cast.size(),
+                                           SmallVector<Value>(kThreadRows));
     for (auto [i, score] : llvm::enumerate(scores)) {
-      Value &top = tops[i / 2 % kThreadRows];
+      Value &top = levels[cast.getCast(i)][i / 2 % kThreadRows];
       score = mask.select(i, score, least);
       if (!top)
         top = score;
@@ -337,19 +410,17 @@ struct CheckMaximumPattern : OpConversionPattern<CheckMaximumOp> {
       else
         top = LLVM::MaximumOp::create(b, top, score);
     }
-
-    auto cast = makeCast(b, op.getCast(), b.unpack(adaptor.getMultipliers()),
-                         b.unpack(adaptor.getMaximum()),
-                         getBias(op.getScores().getType()));
-    SmallVector<Value> levels;
-    for (auto [row, top] : llvm::enumerate(tops)) {
-      if (isInteger)
-        top = LLVM::BitcastOp::create(b, b.getF32Type(), top);
-      Value level = cast->getLevel(top, row, /*added=*/Value());
-      // Without a valid key, none.
-      levels.push_back(mask.select(2 * row, level, b.i32(0)));
-    }
-    rewriter.replaceOp(op, anyAbove(b, *cast, levels));
+    for (size_t which = 0; which < cast.size(); ++which)
+      for (auto [row, level] : llvm::enumerate(levels[which])) {
+        if (isInteger)
+          level = LLVM::BitcastOp::create(b, b.getF32Type(), level);
+        level = cast[which].getLevel(level, row, /*added=*/Value());
+        // Without a valid key, none. A row that sees nothing may be taken for
+        // one that overflows, which costs time and changes nothing.
+        if (op.getValid())
+          level = mask.select(2 * row, level, b.i32(0));
+      }
+    rewriter.replaceOp(op, cast.anyAbove(levels));
     return success();
   }
 };
@@ -363,9 +434,10 @@ struct RaiseMaximumPattern : OpConversionPattern<RaiseMaximumOp> {
     KernelBuilder b(op.getLoc(), rewriter);
     SmallVector<Value> scores = getScores(b, adaptor.getScores());
     SmallVector<Value> multipliers = b.unpack(adaptor.getMultipliers());
-    SmallVector<Value> maximum = b.unpack(adaptor.getMaximum());
+    Maxima before(b.unpack(adaptor.getMaximum()));
+    SmallVector<Value> maximum(before.maxima());
     double bias = getBias(op.getScores().getType());
-    auto cast = makeCast(b, op.getCast(), multipliers, maximum, bias);
+    TileCast cast(b, op.getCast(), multipliers, before, bias);
     ScoreMask mask(b, adaptor);
     Value minusInfinity = b.f32(-kInfinity);
     // A score in code units. The key group's multiplier is not negative: if
@@ -378,30 +450,42 @@ struct RaiseMaximumPattern : OpConversionPattern<RaiseMaximumOp> {
       return LLVM::FMulOp::create(b, unbiased, scale);
     };
 
-    SmallVector<Value> tops(kThreadRows, minusInfinity), levels(kThreadRows);
+    // Of each cast and row.
+    SmallVector<SmallVector<Value>> tops(
+        cast.size(), SmallVector<Value>(kThreadRows, minusInfinity)),
+        levels(cast.size(), SmallVector<Value>(kThreadRows));
     for (auto [i, score] : llvm::enumerate(scores)) {
       unsigned r = i / 2 % kThreadRows;
-      Value term = score;
+      size_t which = cast.getCast(i);
+      Value &top = tops[which][r], &largest = levels[which][r], term = score;
       if (Value added = mask.addend(i)) {
         term = LLVM::FAddOp::create(b, inCodeUnits(score, r), added);
-        Value level = mask.select(i, cast->getLevel(score, r, added), b.i32(0));
-        levels[r] = levels[r] ? cast->max(levels[r], level) : level;
+        Value level =
+            mask.select(i, cast[which].getLevel(score, r, added), b.i32(0));
+        largest = largest ? cast[which].max(largest, level) : level;
       }
-      tops[r] = maxF32(b, tops[r], mask.select(i, term, minusInfinity));
+      top = maxF32(b, top, mask.select(i, term, minusInfinity));
     }
 
     SmallVector<Value> factors;
     for (unsigned r = 0; r < kThreadRows; ++r) {
-      if (!mask.adds()) {
-        levels[r] = cast->getLevel(tops[r], r, /*added=*/Value());
-        tops[r] = inCodeUnits(tops[r], r);
+      Value top, isAbove;
+      for (size_t which = 0; which < cast.size(); ++which) {
+        Value mine = tops[which][r], level = levels[which][r];
+        if (!mask.adds()) {
+          level = cast[which].getLevel(mine, r, /*added=*/Value());
+          mine = inCodeUnits(mine, r);
+        }
+        level = b.reduceQuad(
+            level, [&](Value x, Value y) { return cast[which].max(x, y); });
+        Value above = cast[which].isAbove(level);
+        isAbove = isAbove ? LLVM::OrOp::create(b, isAbove, above) : above;
+        top = top ? maxF32(b, top, mine) : mine;
       }
-      Value level = b.reduceQuad(
-          levels[r], [&](Value x, Value y) { return cast->max(x, y); });
-      Value top = b.reduceQuad(
-          tops[r], [&](Value x, Value y) { return maxF32(b, x, y); });
+      top =
+          b.reduceQuad(top, [&](Value x, Value y) { return maxF32(b, x, y); });
       Value raised = LLVM::SelectOp::create(
-          b, cast->isAbove(level), maxF32(b, maximum[r], top), maximum[r]);
+          b, isAbove, maxF32(b, maximum[r], top), maximum[r]);
       // The first tile starts from -inf, where the difference may be NaN.
       Value steps = LLVM::FMulOp::create(
           b, LLVM::FSubOp::create(b, maximum[r], raised), b.f32(0.125));
@@ -411,7 +495,8 @@ struct RaiseMaximumPattern : OpConversionPattern<RaiseMaximumOp> {
           LLVM::SelectOp::create(b, isFirst, b.f32(0), b.exp2(steps)));
       maximum[r] = raised;
     }
-    rewriter.replaceOp(op, {b.pack(maximum), b.pack(factors)});
+    Maxima after(b, op.getCast(), maximum);
+    rewriter.replaceOp(op, {b.pack(after.values()), b.pack(factors)});
     return success();
   }
 };
@@ -424,39 +509,29 @@ struct PackProbabilitiesPattern : OpConversionPattern<PackProbabilitiesOp> {
                   ConversionPatternRewriter &rewriter) const override {
     KernelBuilder b(op.getLoc(), rewriter);
     SmallVector<Value> levels = b.unpack(adaptor.getLevels()), result;
-    bool areCodes = op.getLevels().getType().getElementType().isInteger();
     // A 32-key step takes four neighbouring column pairs of both rows; its
     // registers are row r, row r + 8, row r, row r + 8 (PTX ISA, wgmma, A).
-    size_t perPair = areCodes ? 1 : 2;
-    for (size_t step = 0; step < levels.size(); step += 8 * perPair)
+    for (size_t step = 0; step < levels.size(); step += 8)
       for (size_t i : {0, 1, 4, 5}) {
-        ArrayRef<Value> lo =
-            ArrayRef(levels).slice(step + i * perPair, perPair);
-        ArrayRef<Value> hi =
-            ArrayRef(levels).slice(step + (i + 2) * perPair, perPair);
-        result.push_back(areCodes ? takeLowBytes(b, lo[0], hi[0])
-                                  : round(b, lo, hi));
+        size_t lo = step + i, hi = lo + 2;
+        result.push_back(
+            NVVM::PermuteOp::create(b, b.getI32Type(), levels[lo], levels[hi],
+                                    b.i32(getSelector(op.getCast(), lo, hi)),
+                                    NVVM::PermuteMode::DEFAULT));
       }
     rewriter.replaceOp(op, b.pack(result));
     return success();
   }
 
-  static Value takeLowBytes(KernelBuilder &b, Value lo, Value hi) {
-    return NVVM::PermuteOp::create(b, b.getI32Type(), lo, hi,
-                                   /*selector=*/b.i32(0x6420),
-                                   NVVM::PermuteMode::DEFAULT);
-  }
-
-  static Value round(KernelBuilder &b, ArrayRef<Value> lo, ArrayRef<Value> hi) {
-    Value both = LLVM::UndefOp::create(b, VectorType::get({2}, b.getI16Type()));
-    for (auto [i, pair] : llvm::enumerate(ArrayRef{lo, hi})) {
-      Value codes = NVVM::ConvertF32x2ToF8x2Op::create(
-          b, b.getI16Type(), pair[1], pair[0], NVVM::FPRoundingMode::RN,
-          NVVM::SaturationMode::SATFINITE, /*relu=*/false,
-          Type(b.getType<Float8E4M3FNType>()));
-      both = LLVM::InsertElementOp::create(b, both, codes, b.i32(i));
-    }
-    return LLVM::BitcastOp::create(b, b.getI32Type(), both);
+private:
+  /// Selects the codes of two pairs of scores, of which bytes 0-3 and 4-7 are
+  /// the registers (PTX ISA, prmt).
+  static int64_t getSelector(SoftmaxCast cast, size_t lo, size_t hi) {
+    // Two codes are neighbours, or each in 16 bits.
+    auto getSecond = [&](size_t pair) {
+      return isExact(cast, 2 * pair) ? 1 : 2;
+    };
+    return (4 + getSecond(hi)) << 12 | 4 << 8 | getSecond(lo) << 4;
   }
 };
 } // namespace

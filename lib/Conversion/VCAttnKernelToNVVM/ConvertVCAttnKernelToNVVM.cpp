@@ -29,13 +29,13 @@ static void addTypeConversions(TypeConverter &converter) {
   converter.addConversion([](FragmentType type) { return getRegisters(type); });
   converter.addConversion(
       [](InFlightType type) { return getRegisters(type.getFragment()); });
-  converter.addConversion([](TileType type) {
-    return LLVM::LLVMPointerType::get(type.getContext(), kSharedSpace);
-  });
+  converter.addConversion(
+      [](TileType type) { return IntegerType::get(type.getContext(), 32); });
   converter.addConversion([](PipelineType type) {
     auto pointer = LLVM::LLVMPointerType::get(type.getContext(), kSharedSpace);
-    return LLVM::LLVMStructType::getLiteral(type.getContext(),
-                                            {pointer, pointer});
+    return LLVM::LLVMStructType::getLiteral(
+        type.getContext(),
+        {pointer, pointer, IntegerType::get(type.getContext(), 32)});
   });
   converter.addConversion([](TensorMapType type) {
     return LLVM::LLVMPointerType::get(type.getContext());
@@ -67,10 +67,15 @@ static LogicalResult checkOp(Operation *op) {
            << kStepBytes << " columns at a time on this target, got "
            << operand;
 
-  if (auto fill = dyn_cast<FillOp>(op))
+  if (auto fill = dyn_cast<FillOp>(op)) {
+    FragmentType type = fill.getResult().getType();
+    if (type.getRole() == FragmentRole::Maxima &&
+        !(fill.getValue().isInfinity() && fill.getValue().isNegative()))
+      return op->emitOpError("fills maxima with -inf only");
     if (!fill.getResult().getType().getElementType().isF32() &&
         !fill.getValue().isZero())
       return op->emitOpError("fills packed registers with zero only");
+  }
   return success();
 }
 

@@ -8,6 +8,7 @@
 
 #include "KernelToNVVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "vcattn/Target/Schedules.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -63,11 +64,11 @@ LLVM::LLVMStructType vcattn::getRegisters(FragmentType type) {
     return repeat(perThread, f32);
   case FragmentRole::Rows: // all four threads of a row have it
     return repeat(kThreadRows, f32);
+  case FragmentRole::Maxima: // and what the casts' addends are made of
+    return repeat(3 * kThreadRows, f32);
   case FragmentRole::Keep: // a row's columns, one bit each
     return repeat(kThreadRows, i32);
-  case FragmentRole::Levels:
-    if (type.getElementType().isF32())
-      return repeat(perThread, f32);
+  case FragmentRole::Levels: // those of two neighbours
     return repeat(perThread / 2, i32);
   case FragmentRole::RowSums: // two per register
     return repeat(perThread / 2, i32);
@@ -209,10 +210,14 @@ Value KernelBuilder::exp2(Value value) {
 
 Value KernelBuilder::address(Value memref, ValueRange indices) {
   auto metadata = memref::ExtractStridedMetadataOp::create(*this, memref);
-  Value linear = metadata.getOffset();
-  for (auto [index, stride] : llvm::zip_equal(indices, metadata.getStrides()))
+  SmallVector<OpFoldResult> strides = metadata.getConstifiedMixedStrides();
+  Value linear = getValueOrCreateConstantIndexOp(
+      *this, getLoc(), metadata.getConstifiedMixedOffset());
+  for (auto [index, stride] : llvm::zip_equal(indices, strides)) {
+    Value step = getValueOrCreateConstantIndexOp(*this, getLoc(), stride);
     linear = arith::AddIOp::create(*this, linear,
-                                   arith::MulIOp::create(*this, index, stride));
+                                   arith::MulIOp::create(*this, index, step));
+  }
   // An i1 has a byte of its own.
   int64_t width = llvm::divideCeil(
       cast<MemRefType>(memref.getType()).getElementTypeBitWidth(), 8);

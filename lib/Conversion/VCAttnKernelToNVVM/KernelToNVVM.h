@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // What the pattern files of this folder share. A fragment becomes a struct of
-// the registers that one thread holds; a tile a pointer to shared memory.
+// the registers that one thread holds; a tile its address in shared memory in
+// units of 16 bytes, as matrix descriptors count.
 //
 // A consumer is a warpgroup with 64 rows. In a fragment of 32-bit results a
 // thread has rows r and r + 8, r = 16 * warp + lane / 4, and of these columns
@@ -31,6 +32,8 @@ namespace vcattn {
 
 inline constexpr unsigned kSharedSpace = 3;
 inline constexpr unsigned kGlobalSpace = 1;
+/// Bytes in which a tile's address is counted.
+inline constexpr int64_t kTileUnit = 16;
 /// Rows of one consumer, and the rows that one thread has of them.
 inline constexpr int64_t kConsumerRows = 64;
 inline constexpr unsigned kThreadRows = 2;
@@ -109,14 +112,16 @@ public:
   mlir::Value address(mlir::Value memref, mlir::ValueRange indices);
 };
 
-/// Waits until the phase of that parity of an mbarrier is over; a thread traps
-/// that waits for seconds, if the wait `isBounded`.
+/// Waits until the phase of that parity of an mbarrier is over, unless `isOver`
+/// says so; a thread traps that waits for seconds, if the wait `isBounded`.
 void emitWait(KernelBuilder &b, mlir::Value barrier, mlir::Value parity,
-              bool isBounded);
+              bool isBounded, mlir::Value isOver = {});
 
 /// A stage of a pipeline, for one use of it.
 struct Stage {
   mlir::Value data, full, empty;
+  /// The same as `data`, as a tile.
+  mlir::Value tile;
   /// Which of its uses this is, modulo 2.
   mlir::Value parity;
 

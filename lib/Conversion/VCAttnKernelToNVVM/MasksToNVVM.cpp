@@ -18,8 +18,8 @@
 using namespace mlir;
 using namespace vcattn;
 
-/// Columns of one row that a thread has.
-static constexpr int64_t kThreadColumns = 32;
+/// Columns of one row that a thread has, one of a quad.
+static constexpr int64_t kThreadColumns = kTileKeys / 4;
 /// Code units per natural unit of a score: 8 log2(e).
 static constexpr double kCodeUnits = 8.0 * 1.4426950408889634;
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -32,21 +32,16 @@ Value KernelBuilder::isKept(ValueRange keep, unsigned row, int64_t column) {
 
 /// The word of the columns below `end`, which counts from the thread's first.
 static Value getBitsBelow(KernelBuilder &b, Value end) {
-  constexpr int64_t kColumns = kThreadColumns * 4;
   Value inside = LLVM::SMinOp::create(b, LLVM::SMaxOp::create(b, end, b.i32(0)),
-                                      b.i32(kColumns));
+                                      b.i32(kTileKeys));
   // Of every 8 columns the first two are the thread's.
   Value whole = LLVM::LShrOp::create(b, inside, b.i32(2));
   Value pairs = LLVM::AndOp::create(b, whole, b.i32(~1));
   Value rest = LLVM::SMinOp::create(b, LLVM::AndOp::create(b, inside, b.i32(7)),
                                     b.i32(2));
   Value count = LLVM::AddOp::create(b, pairs, rest);
-  Value isAll = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::uge, count,
-                                     b.i32(kThreadColumns));
-  Value power = LLVM::ShlOp::create(
-      b, b.i32(1), LLVM::AndOp::create(b, count, b.i32(kThreadColumns - 1)));
-  Value bits = LLVM::SubOp::create(b, power, b.i32(1));
-  return LLVM::SelectOp::create(b, isAll, b.i32(-1), bits);
+  Value power = LLVM::ShlOp::create(b, b.i32(1), count);
+  return LLVM::SubOp::create(b, power, b.i32(1));
 }
 
 namespace {

@@ -27,15 +27,13 @@ static constexpr int64_t kScoreBias = 0x4B400000;
 /// byte offsets between core matrices, all divided by 16.
 static Value getDescriptor(KernelBuilder &b, Value tile, int64_t leading,
                            int64_t stride, int64_t swizzle) {
-  Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), tile);
-  address = LLVM::LShrOp::create(b, address, b.i32(4));
-  address = LLVM::AndOp::create(b, address, b.i32(0x3FFF));
-  Value wide = LLVM::ZExtOp::create(b, b.getI64Type(), address);
-  uint64_t layout = static_cast<uint64_t>(leading / 16) << 16 |
-                    static_cast<uint64_t>(stride / 16) << 32 |
-                    static_cast<uint64_t>(swizzle) << 62;
+  // Added, not or-ed, so that it becomes one constant with a stage's distance.
+  Value low = LLVM::AddOp::create(b, tile, b.i32((leading / kTileUnit) << 16));
+  Value wide = LLVM::ZExtOp::create(b, b.getI64Type(), low);
+  uint64_t high = static_cast<uint64_t>(stride / kTileUnit) << 32 |
+                  static_cast<uint64_t>(swizzle) << 62;
   Value constant = LLVM::ConstantOp::create(
-      b, b.getI64Type(), b.getI64IntegerAttr(static_cast<int64_t>(layout)));
+      b, b.getI64Type(), b.getI64IntegerAttr(static_cast<int64_t>(high)));
   return LLVM::OrOp::create(b, wide, constant);
 }
 
@@ -71,8 +69,8 @@ static SmallVector<std::pair<int64_t, int64_t>> getParts(int64_t columns) {
 static Value advance(KernelBuilder &b, Value descriptor, int64_t bytes) {
   if (bytes == 0)
     return descriptor;
-  Value distance = LLVM::ConstantOp::create(b, b.getI64Type(),
-                                            b.getI64IntegerAttr(bytes / 16));
+  Value distance = LLVM::ConstantOp::create(
+      b, b.getI64Type(), b.getI64IntegerAttr(bytes / kTileUnit));
   return LLVM::AddOp::create(b, descriptor, distance);
 }
 

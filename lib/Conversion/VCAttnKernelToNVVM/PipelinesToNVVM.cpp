@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A pipeline becomes a struct of two pointers to shared memory: its stages, and
-// its barriers, full ones first, then empty ones.
+// A pipeline becomes a struct of two pointers to shared memory, its stages and
+// its barriers, full ones first, then empty ones; and of its stages' tile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,15 +38,22 @@ static Value getSharedMemory(KernelBuilder &b, Operation *op) {
   return LLVM::AddressOfOp::create(b, pointer, kSharedMemoryName);
 }
 
+/// The tile that starts at a pointer.
+static Value getTile(KernelBuilder &b, Value pointer) {
+  Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), pointer);
+  return LLVM::UDivOp::create(b, address, b.i32(kTileUnit));
+}
+
 Stage::Stage(KernelBuilder &b, PipelineType type, Value pipeline, Value index) {
   Value stages = b.i32(type.getStages());
   Value stage = LLVM::URemOp::create(b, index, stages);
   parity =
       LLVM::AndOp::create(b, LLVM::UDivOp::create(b, index, stages), b.i32(1));
   SmallVector<Value> pointers = b.unpack(pipeline);
-  data =
-      b.offset(pointers[0],
-               LLVM::MulOp::create(b, stage, b.i32(type.getTile().getBytes())));
+  int64_t bytes = type.getTile().getBytes();
+  data = b.offset(pointers[0], LLVM::MulOp::create(b, stage, b.i32(bytes)));
+  tile = LLVM::AddOp::create(
+      b, pointers[2], LLVM::MulOp::create(b, stage, b.i32(bytes / kTileUnit)));
   full = b.offset(pointers[1],
                   LLVM::MulOp::create(b, stage, b.i32(kBarrierBytes)));
   empty = b.offset(full, type.getStages() * kBarrierBytes);
@@ -63,7 +70,8 @@ struct SharedTilePattern : OpConversionPattern<SharedTileOp> {
                   ConversionPatternRewriter &rewriter) const override {
     KernelBuilder b(op.getLoc(), rewriter);
     auto range = layout.lookup(op);
-    rewriter.replaceOp(op, b.offset(getSharedMemory(b, op), range.data));
+    rewriter.replaceOp(
+        op, getTile(b, b.offset(getSharedMemory(b, op), range.data)));
     return success();
   }
 
@@ -94,7 +102,8 @@ struct CreatePipelinePattern : OpConversionPattern<CreatePipelineOp> {
                        inner.i32(i < stages ? 1 : op.getConsumers())});
       scf::YieldOp::create(inner);
     });
-    rewriter.replaceOp(op, b.pack({b.offset(shared, range.data), barriers}));
+    Value data = b.offset(shared, range.data);
+    rewriter.replaceOp(op, b.pack({data, barriers, getTile(b, data)}));
     return success();
   }
 
@@ -172,12 +181,27 @@ struct WaitTilePattern : OpConversionPattern<WaitTileOp> {
     KernelBuilder b(op.getLoc(), rewriter);
     Stage stage(b, op.getPipeline().getType(), adaptor.getPipeline(),
                 adaptor.getIndex());
-    emitWait(b, stage.full, stage.parity, debugWaits);
-    rewriter.replaceOp(op, stage.data);
+    emitWait(b, stage.full, stage.parity, debugWaits, adaptor.getFull());
+    rewriter.replaceOp(op, stage.tile);
     return success();
   }
 
   bool debugWaits;
+};
+
+struct TestTilePattern : OpConversionPattern<TestTileOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(TestTileOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    KernelBuilder b(op.getLoc(), rewriter);
+    Stage stage(b, op.getPipeline().getType(), adaptor.getPipeline(),
+                adaptor.getIndex());
+    rewriter.replaceOpWithNewOp<NVVM::MBarrierTestWaitOp>(
+        op, b.getI1Type(), stage.full, stage.parity);
+    return success();
+  }
 };
 
 struct ReleasePattern : OpConversionPattern<ReleaseOp> {
@@ -208,9 +232,9 @@ struct TileRowsPattern : OpConversionPattern<TileRowsOp> {
   matchAndRewrite(TileRowsOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     KernelBuilder b(op.getLoc(), rewriter);
-    Value bytes = LLVM::MulOp::create(
-        b, adaptor.getPart(), b.i32(op.getResult().getType().getBytes()));
-    rewriter.replaceOp(op, b.offset(adaptor.getTile(), bytes));
+    int64_t units = op.getResult().getType().getBytes() / kTileUnit;
+    Value distance = LLVM::MulOp::create(b, adaptor.getPart(), b.i32(units));
+    rewriter.replaceOpWithNewOp<LLVM::AddOp>(op, adaptor.getTile(), distance);
     return success();
   }
 };
@@ -260,8 +284,7 @@ void vcattn::populatePipelinePatterns(const TypeConverter &converter,
   patterns.add<SharedTilePattern, CreatePipelinePattern>(converter, context,
                                                          layout);
   patterns.add<AcquirePattern, WaitTilePattern>(converter, context, debugWaits);
-  patterns
-      .add<WarpSpecializePattern, ReleasePattern, TileRowsPattern,
-           RecomputePattern, TurnPattern<TakeTurnOp>, TurnPattern<PassTurnOp>>(
-          converter, context);
+  patterns.add<WarpSpecializePattern, TestTilePattern, ReleasePattern,
+               TileRowsPattern, RecomputePattern, TurnPattern<TakeTurnOp>,
+               TurnPattern<PassTurnOp>>(converter, context);
 }

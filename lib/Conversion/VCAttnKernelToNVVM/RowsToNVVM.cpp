@@ -30,8 +30,12 @@ struct FillPattern : OpConversionPattern<FillOp> {
     Type element = type.getBody().front();
     Value value =
         element.isF32() ? b.f32(op.getValue().convertToDouble()) : b.i32(0);
-    rewriter.replaceOp(
-        op, b.pack(SmallVector<Value>(type.getBody().size(), value)));
+    SmallVector<Value> values(type.getBody().size(), value);
+    // What maxima of -inf contribute to addends is +inf.
+    if (op.getResult().getType().getRole() == FragmentRole::Maxima)
+      llvm::fill(MutableArrayRef(values).drop_front(kThreadRows),
+                 b.f32(-op.getValue().convertToDouble()));
+    rewriter.replaceOp(op, b.pack(values));
     return success();
   }
 };

@@ -20,10 +20,14 @@ static Value readClock(KernelBuilder &b) {
 }
 
 void vcattn::emitWait(KernelBuilder &b, Value barrier, Value parity,
-                      bool isBounded) {
+                      bool isBounded, Value isOver) {
+  OpBuilder::InsertionGuard guard(b);
+  if (isOver) {
+    auto known = scf::IfOp::create(b, isOver, /*withElseRegion=*/true);
+    b.setInsertionPointToStart(&known.getElseRegion().front());
+  }
   Value start = isBounded ? readClock(b) : Value();
   auto wait = scf::WhileOp::create(b, TypeRange(), ValueRange());
-  OpBuilder::InsertionGuard guard(b);
   b.createBlock(&wait.getBefore());
   // Without a time limit: with one, ptxas puts the thread to sleep, from which
   // it wakes late.

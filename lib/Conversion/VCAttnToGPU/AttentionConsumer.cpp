@@ -8,15 +8,13 @@
 //
 // A consumer takes its rows of a query tile through all key tiles. In step j
 // the product of tile j's scores runs together with that of tile j - 1's
-// values; while the values' is still running, tile j's scores are cast. An
-// accumulator that leaves no registers for that settles first
-// (castsUnderValues); means are then restored at once.
+// values; while the values' is still running, tile j's scores are cast.
 //
-// Every 8 tiles the row sums leave the accumulator, and the means of those
-// tiles are restored along with the next step's values; every `promotion` tiles
-// the accumulator is added to its FP32 copy. Both sit between inner loops of up
-// to 8 steps, whose body has no branch but the one for a raised maximum. Only
-// the first and the last tile are masked, outside the loops.
+// Every 8 blocks of keys the row sums leave the accumulator and the means of
+// those blocks are restored; every `promotion` tiles the accumulator is added
+// to its FP32 copy. Both sit at the ends of rounds of steps, whose stages of
+// the pipelines are constants; a step has no branch but the one for a raised
+// maximum. Only the first and the last tiles are masked, outside the rounds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,112 +77,51 @@ RowState ConsumerBuilder::promoteIf(TileBuilder &b, Value isDue,
   });
 }
 
-SmallVector<Value> ConsumerBuilder::closeGroup(TileBuilder &b, RowState state,
-                                               Value done) {
-  Value sums = takeRowSums(b, state);
+RowState ConsumerBuilder::closeGroupIf(TileBuilder &b, RowState state,
+                                       Value done) {
   Value isDue =
-      b.compare(arith::CmpIPredicate::eq,
-                b.rem(done, config.schedule.getPromotion()), b.i32(0));
-  state = promoteIf(b, isDue, state);
-  if (!isUnderValues) {
+      b.compare(arith::CmpIPredicate::eq, b.rem(done, kGroupTiles), b.i32(0));
+  return runIf(b, isDue, state, [&](TileBuilder &b, RowState state) {
     Value group = b.sub(b.div(done, kGroupTiles), b.i32(1));
-    state = restore(b, state, sums, group, isUpper(b, group));
-    sums = fill(b, rowSumsType, 0);
-  }
-  SmallVector<Value> values = state.values();
-  values.push_back(sums);
-  return values;
+    state = takeAndRestore(b, state, group, isUpper(b, group));
+    Value isPromoted =
+        b.compare(arith::CmpIPredicate::eq,
+                  b.rem(done, config.schedule.getPromotion()), b.i32(0));
+    return promoteIf(b, isPromoted, state);
+  });
 }
 
 //===----------------------------------------------------------------------===//
 // Loops
 //===----------------------------------------------------------------------===//
 
-std::pair<RowState, Value>
-ConsumerBuilder::groups(TileBuilder &b, RowState state, Value from, Value to) {
-  SmallVector<Value> init = state.values();
-  init.push_back(fill(b, rowSumsType, 0));
-  Value size = b.i32(kGroupTiles), one = b.i32(1);
-  bool isLimited = config.limits.any();
-  // A group's steps start with that which multiplies its first values. With
-  // limits, `from` may be in the middle of them.
-  Value begin = from, firstGroup;
-  if (isLimited) {
-    firstGroup = b.div(b.sub(from, one), kGroupTiles);
-    begin = b.add(b.mul(firstGroup, size), one);
-    Value isEmpty = b.compare(arith::CmpIPredicate::sge, from, to);
-    begin = b.select(isEmpty, to, begin);
-  }
+std::pair<Value, Value> ConsumerBuilder::getWholeRounds(TileBuilder &b,
+                                                        Value from, Value to) {
+  Value begin = b.div(b.add(from, b.i32(kRoundTiles - 2)), kRoundTiles);
+  Value end = b.div(b.max(b.sub(to, b.i32(1)), b.i32(0)), kRoundTiles);
+  return {begin, b.max(end, begin)};
+}
+
+RowState ConsumerBuilder::wholeRounds(TileBuilder &b, RowState state,
+                                      Value begin, Value end) {
   auto loop = scf::ForOp::create(
-      b, begin, to, size, init,
-      [&](OpBuilder &nested, Location loc, Value start, ValueRange values) {
+      b, begin, end, b.i32(1), state.values(),
+      [&](OpBuilder &nested, Location loc, Value round, ValueRange values) {
         TileBuilder b(loc, nested);
-        // The means to be restored are those of the group before, or none:
-        // zeros.
-        Value group = b.div(start, kGroupTiles), firstTile = start;
-        StepOptions options;
-        if (isUnderValues)
-          options.sums = values.back();
-        options.group =
-            b.max(b.sub(group, b.i32(1)), isLimited ? firstGroup : b.i32(0));
-        if (isLimited) {
-          options.isRestored =
-              b.compare(arith::CmpIPredicate::sgt, group, firstGroup);
-          firstTile = b.max(start, from);
-        }
-        RowState state = step(b, RowState::get(values), firstTile, options);
-        Value next = b.add(start, size), end = b.min(next, to);
-        auto steps = scf::ForOp::create(
-            b, b.add(firstTile, b.i32(1)), end, b.i32(1), state.values(),
-            [&](OpBuilder &nested, Location loc, Value tile,
-                ValueRange values) {
-              TileBuilder b(loc, nested);
-              RowState state = step(b, RowState::get(values), tile, {});
-              scf::YieldOp::create(b, state.values());
-            });
-        state = RowState::get(steps.getResults());
-
-        Value isFull = b.compare(arith::CmpIPredicate::eq, end, next);
-        auto closed = scf::IfOp::create(
-            b, isFull,
-            [&](OpBuilder &nested, Location loc) {
-              TileBuilder b(loc, nested);
-              Value done = b.sub(next, b.i32(1));
-              scf::YieldOp::create(b, closeGroup(b, state, done));
-            },
-            [&](OpBuilder &nested, Location loc) {
-              TileBuilder b(loc, nested);
-              SmallVector<Value> values = state.values();
-              values.push_back(fill(b, rowSumsType, 0));
-              scf::YieldOp::create(b, values);
-            });
-        scf::YieldOp::create(b, closed.getResults());
+        RowState state = RowState::get(values);
+        Value size = b.i32(kRoundTiles), start = b.mul(round, size);
+        // Multiplied last, so that stages are seen to be constants. A window's
+        // first tile may be in the middle of a round.
+        Value startUse = config.limits.left >= 0
+                             ? use(b, start)
+                             : b.mul(b.add(firstRound, round), size);
+        for (int64_t i = 1; i <= kRoundTiles; ++i)
+          state = step(b, state, b.add(start, b.i32(i)),
+                       b.add(startUse, b.i32(i)), {});
+        state = closeGroupIf(b, state, b.add(start, size));
+        scf::YieldOp::create(b, state.values());
       });
-  return {RowState::get(loop.getResults()), loop.getResults().back()};
-}
-
-RowState ConsumerBuilder::wholeGroups(TileBuilder &b, RowState state,
-                                      Value from, Value to) {
-  Value sums;
-  std::tie(state, sums) = groups(b, state, from, to);
-  if (!isUnderValues)
-    return state;
-  // A group that ended with the last of these steps has its means pending.
-  Value lastStep = b.sub(to, b.i32(1));
-  Value isPending = endsGroup(b, lastStep);
-  if (config.limits.any())
-    isPending = arith::AndIOp::create(
-        b, isPending, b.compare(arith::CmpIPredicate::slt, from, to));
-  return runIf(b, isPending, state, [&](TileBuilder &b, RowState state) {
-    Value group = b.sub(b.div(lastStep, kGroupTiles), b.i32(1));
-    return restore(b, state, sums, group, isUpper(b, group));
-  });
-}
-
-Value ConsumerBuilder::endsGroup(TileBuilder &b, Value tile) {
-  Value aligned =
-      b.compare(arith::CmpIPredicate::eq, b.rem(tile, kGroupTiles), b.i32(0));
-  return arith::AndIOp::create(b, aligned, isPositive(b, tile));
+  return RowState::get(loop.getResults());
 }
 
 Value ConsumerBuilder::isPositive(TileBuilder &b, Value x) {
@@ -193,19 +130,38 @@ Value ConsumerBuilder::isPositive(TileBuilder &b, Value x) {
 
 RowState ConsumerBuilder::allTiles(TileBuilder &b) {
   RowState state = first(b, b.i32(0));
-  state = wholeGroups(b, state, b.i32(1), last);
-  state =
-      runIf(b, isPositive(b, last), state, [&](TileBuilder &b, RowState state) {
-        Value done = b.mul(last, b.i32(config.schedule.getTileK()));
+  auto [begin, end] = getWholeRounds(b, b.i32(1), last);
+  state = wholeRounds(b, state, begin, end);
+  Value next = b.add(b.mul(end, b.i32(kRoundTiles)), b.i32(1));
+  auto rest = scf::ForOp::create(
+      b, next, b.add(last, b.i32(1)), b.i32(1), state.values(),
+      [&](OpBuilder &nested, Location loc, Value tile, ValueRange values) {
+        TileBuilder b(loc, nested);
         StepOptions options;
+        Value done = b.mul(tile, b.i32(kTileKeys));
         options.valid = b.sub(b.toI32(item.keys), done);
-        return step(b, state, last, options);
+        RowState state =
+            step(b, RowState::get(values), tile, use(b, tile), options);
+        scf::YieldOp::create(b, state.values());
       });
-  return runIf(b, endsGroup(b, last), state,
+  state = RowState::get(rest.getResults());
+  return runIf(b, isPositive(b, last), state,
                [&](TileBuilder &b, RowState state) {
-                 Value group = b.sub(b.div(last, kGroupTiles), b.i32(1));
-                 return takeAndRestore(b, state, group, isUpper(b, group));
+                 return closeGroupIf(b, state, last);
                });
+}
+
+void ConsumerBuilder::releaseRest(TileBuilder &b, Value from, Value to) {
+  scf::ForOp::create(
+      b, from, to, b.i32(1), ValueRange(),
+      [&](OpBuilder &nested, Location loc, Value use, ValueRange) {
+        TileBuilder b(loc, nested);
+        for (Value pipeline : {p.keys, p.values}) {
+          wait(b, pipeline, use);
+          ReleaseOp::create(b, pipeline, use, Value());
+        }
+        scf::YieldOp::create(b);
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -216,7 +172,8 @@ SmallVector<Value> ConsumerBuilder::build(TileBuilder &b, const WorkItem &work,
                                           ValueRange uses) {
   const KernelArguments &a = context.arguments;
   item = work;
-  firstUse = uses[1];
+  firstRound = uses[1];
+  firstUse = b.mul(firstRound, b.i32(kRoundTiles));
   firstMeanUse = uses[2];
   bool isLimited = config.limits.any();
   if (!isLimited)
@@ -240,9 +197,14 @@ SmallVector<Value> ConsumerBuilder::build(TileBuilder &b, const WorkItem &work,
   ReleaseOp::create(b, p.queries, queryUse, Value());
 
   // The last values, row sums and means.
-  state.accumulator =
-      settle(b, startValues(b, state.accumulator, state, last), 0);
+  state.accumulator = settle(
+      b,
+      startValues(b, state.accumulator, state, wait(b, p.values, use(b, last))),
+      0);
   ReleaseOp::create(b, p.values, use(b, last), Value());
+  Value end = b.add(use(b, last), b.i32(1));
+  Value rounds = getRounds(b, end);
+  releaseRest(b, end, b.mul(rounds, b.i32(kRoundTiles)));
   state = takeAndRestore(b, state, b.div(last, kGroupTiles), Value());
 
   Value result = MergeOp::create(b, state.accumulator, totals, state.promoted);
@@ -252,12 +214,10 @@ SmallVector<Value> ConsumerBuilder::build(TileBuilder &b, const WorkItem &work,
                               a.out, a.lse, item.outBatch, item.head,
                               item.batch, item.keyHead, getFirstRow(item),
                               /*masked=*/isLimited, config.cast, config.layout);
-  Value nextQuery = b.add(uses[0], b.i32(1));
-  if (isLimited)
-    return {nextQuery, b.add(use(b, last), b.i32(1)),
-            b.add(meanUse(b, b.div(last, kGroupTiles)), b.i32(1))};
-  return {nextQuery, b.add(uses[1], item.tiles),
-          b.add(uses[2], getMeanTiles(b, item))};
+  Value means = isLimited
+                    ? b.add(meanUse(b, b.div(last, kGroupTiles)), b.i32(1))
+                    : b.add(uses[2], context.getMeanUses(b, item));
+  return {b.add(uses[0], b.i32(1)), rounds, means};
 }
 
 void vcattn::buildConsumer(TileBuilder &b, const KernelContext &context,

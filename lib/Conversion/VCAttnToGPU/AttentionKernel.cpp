@@ -149,15 +149,19 @@ void KernelContext::setKeys(TileBuilder &b, WorkItem &item,
     return;
   item.batch = widen(b, arith::RemUIOp::create(b, outBatch, batches));
   Value shard = arith::DivUIOp::create(b, outBatch, batches);
-  Value mostTiles = b.i32(config.splitKeys / config.schedule.getTileK());
+  Value mostTiles = b.i32(config.splitKeys / kTileKeys);
   item.firstTile = b.mul(shard, mostTiles);
   item.tiles = b.min(b.sub(tiles, item.firstTile), mostTiles);
   item.keys =
       b.sub(arguments.keys, b.mul(widen(b, shard), b.index(config.splitKeys)));
 }
 
-Value vcattn::getMeanTiles(TileBuilder &b, const WorkItem &item) {
+Value KernelContext::getMeanUses(TileBuilder &b, const WorkItem &item) const {
   return b.div(b.add(item.tiles, b.i32(kMeanTiles - 1)), kMeanTiles);
+}
+
+Value vcattn::getRounds(TileBuilder &b, Value uses) {
+  return b.div(b.add(uses, b.i32(kRoundTiles - 1)), kRoundTiles);
 }
 
 Value vcattn::getKeyTile(TileBuilder &b, const WorkItem &item, Value tile) {
@@ -186,13 +190,13 @@ static KernelPipelines createPipelines(TileBuilder &b,
   // A stage per consumer, which alone reads it.
   result.queries = pipeline(1, consumers, schedule.getTileQ() / consumers,
                             keyColumns, config.code);
-  result.keys = pipeline(consumers, schedule.getStages(), schedule.getTileK(),
-                         keyColumns, config.code);
+  result.keys = pipeline(consumers, schedule.getStages(), kTileKeys, keyColumns,
+                         config.code);
   result.values =
       pipeline(consumers, schedule.getStages(), channels + kRowSumColumns,
-               schedule.getTileK(), b.getType<Float8E4M3FNType>());
+               kTileKeys, b.getType<Float8E4M3FNType>());
   result.means =
-      pipeline(consumers, kMeanStages, channels, kMeanTiles, b.getF16Type());
+      pipeline(consumers, kMeanStages, channels, kMeanBlocks, b.getF16Type());
   if (!config.hasTotals)
     result.totals = SharedTileOp::create(
         b, TileType::get(context, {schedule.getTileQ(), channels},
@@ -257,7 +261,7 @@ gpu::GPUFuncOp vcattn::buildAttentionKernel(ImplicitLocOpBuilder &builder,
   auto sizeOf = [&](Value buffer, int64_t dim) -> Value {
     return memref::DimOp::create(b, buffer, dim);
   };
-  int64_t tileQ = schedule.getTileQ(), tileK = schedule.getTileK();
+  int64_t tileQ = schedule.getTileQ();
   context.batches = b.toI32(sizeOf(a.queryScale, 0));
   context.heads = b.toI32(sizeOf(a.queryScale, 1));
   context.queryTiles =
@@ -268,7 +272,8 @@ gpu::GPUFuncOp vcattn::buildAttentionKernel(ImplicitLocOpBuilder &builder,
   context.work = b.mul(b.mul(b.toI32(sizeOf(a.out, kBatchDim)), context.heads),
                        context.queryTiles);
   context.blocks = gpu::GridDimOp::create(b, gpu::Dimension::x);
-  context.tiles = b.toI32(b.div(b.add(a.keys, b.index(tileK - 1)), tileK));
+  context.tiles =
+      b.toI32(b.div(b.add(a.keys, b.index(kTileKeys - 1)), kTileKeys));
 
   auto roles = WarpSpecializeOp::create(b, schedule.getProducerRegisters(),
                                         schedule.getConsumers(),

@@ -176,6 +176,8 @@ struct KernelContext {
   /// Whether the block mask has `tile` set, an i1.
   mlir::Value isInBlocks(TileBuilder &b, const WorkItem &item,
                          mlir::Value tile) const;
+  /// Uses that one work item makes of the pipeline of means.
+  mlir::Value getMeanUses(TileBuilder &b, const WorkItem &item) const;
   /// The work item of a number.
   WorkItem getWorkItem(TileBuilder &b, mlir::Value number) const;
 
@@ -184,22 +186,30 @@ private:
   void setKeys(TileBuilder &b, WorkItem &item, mlir::Value outBatch) const;
 };
 
-/// Uses that one work item makes of the pipeline of means.
-mlir::Value getMeanTiles(TileBuilder &b, const WorkItem &item);
+/// Tiles of a round: the stages of key and value tiles are counted anew with
+/// each work item and, where they are a divisor or multiple of this, constants
+/// in the steps of a round.
+inline constexpr int64_t kRoundTiles = 4;
+/// Rounds that hold so many uses of the pipelines of keys and values.
+mlir::Value getRounds(TileBuilder &b, mlir::Value uses);
 /// A key tile's number among all, from that among the item's.
 mlir::Value getKeyTile(TileBuilder &b, const WorkItem &item, mlir::Value tile);
 
 void buildProducer(TileBuilder &b, const KernelContext &context);
-/// The key and value tiles that `item` sees, from the given uses of their
-/// pipelines and of that of means on; returns the uses after them.
+/// The key and value tiles that `item` sees, from the given round and use of
+/// the pipeline of means on; returns those after them.
 std::pair<mlir::Value, mlir::Value>
 produceLimited(TileBuilder &b, const KernelContext &context,
-               const WorkItem &item, mlir::Value use, mlir::Value meanUse);
+               const WorkItem &item, mlir::Value round, mlir::Value meanUse);
+/// Completes a round of which `use` is the first use that is left, with tiles
+/// that nothing is made of; returns the next round.
+mlir::Value fillRound(TileBuilder &b, const KernelContext &context,
+                      const WorkItem &item, mlir::Value tile, mlir::Value use);
 /// Loads `tile`'s keys and values as `use` of their pipelines, in between what
 /// `between` loads.
 void loadTile(TileBuilder &b, const KernelContext &context,
               const WorkItem &item, mlir::Value tile, mlir::Value use,
-              llvm::function_ref<void(TileBuilder &)> between);
+              llvm::function_ref<void(TileBuilder &)> between = {});
 /// Loads the means of the group of tiles that `tile` is in.
 void loadMeans(TileBuilder &b, const KernelContext &context,
                const WorkItem &item, mlir::Value tile, mlir::Value use);

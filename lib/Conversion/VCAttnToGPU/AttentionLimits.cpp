@@ -36,9 +36,9 @@ static Value loadFlag(TileBuilder &b, Value memref, ValueRange indices) {
 Value KernelContext::isInBlocks(TileBuilder &b, const WorkItem &item,
                                 Value tile) const {
   Value queryTile = b.div(item.query, config.schedule.getTileQ());
-  return loadFlag(
-      b, arguments.blocks,
-      ValueRange{item.batch, item.head, queryTile, b.toIndex(tile)});
+  return loadFlag(b, arguments.blocks,
+                  ValueRange{item.batch, item.head, queryTile,
+                             b.toIndex(b.div(tile, kBlockTiles))});
 }
 
 /// The first tile of `range` that the block mask has; its first one if there is
@@ -79,7 +79,6 @@ static void skipToBlock(TileBuilder &b, const KernelContext &context,
 KeyRange KernelContext::getKeyRange(TileBuilder &b,
                                     const WorkItem &item) const {
   const KeyLimits &limits = config.limits;
-  int64_t tileK = config.schedule.getTileK();
   Value zero = b.i32(0), one = b.i32(1);
   KeyRange range;
   range.keys = b.toI32(arguments.keys);
@@ -105,13 +104,13 @@ KeyRange KernelContext::getKeyRange(TileBuilder &b,
     return clamp(b.add(b.add(position, b.i32(limits.right)), one));
   };
   auto tilesUpTo = [&](Value key) {
-    return b.div(b.add(key, b.i32(tileK - 1)), tileK);
+    return b.div(b.add(key, b.i32(kTileKeys - 1)), kTileKeys);
   };
   bool hasLeft = limits.left >= 0, hasRight = limits.right >= 0;
-  range.begin = hasLeft ? b.div(startOf(first), tileK) : zero;
+  range.begin = hasLeft ? b.div(startOf(first), kTileKeys) : zero;
   range.wholeBegin = hasLeft ? tilesUpTo(startOf(last)) : zero;
   range.end = tilesUpTo(hasRight ? endOf(last) : range.keys);
-  range.wholeEnd = b.div(hasRight ? endOf(first) : range.keys, tileK);
+  range.wholeEnd = b.div(hasRight ? endOf(first) : range.keys, kTileKeys);
   // One of the item's tiles at least.
   Value start = item.firstTile ? item.firstTile : zero;
   Value stop = b.add(start, item.tiles);
@@ -128,11 +127,11 @@ KeyRange KernelContext::getKeyRange(TileBuilder &b,
 
 std::pair<Value, Value> vcattn::produceLimited(TileBuilder &b,
                                                const KernelContext &context,
-                                               const WorkItem &item, Value use,
-                                               Value meanUse) {
+                                               const WorkItem &item,
+                                               Value round, Value meanUse) {
   KeyRange range = context.getKeyRange(b, item);
   // Uses, and the group of means that was loaded last.
-  SmallVector<Value> init{use, meanUse, b.i32(-1)};
+  SmallVector<Value> init{b.mul(round, b.i32(kRoundTiles)), meanUse, b.i32(-1)};
   auto loadNext = [&](TileBuilder &b, Value tile, ValueRange carried) {
     Value nextMean = carried[1], group = b.div(tile, kMeanTiles);
     loadTile(b, context, item, tile, carried[0], [&](TileBuilder &b) {
@@ -172,7 +171,8 @@ std::pair<Value, Value> vcattn::produceLimited(TileBuilder &b,
             });
         scf::YieldOp::create(b, visit.getResults());
       });
-  return {loop.getResult(0), loop.getResult(1)};
+  Value end = loop.getResult(0);
+  return {fillRound(b, context, item, range.end, end), loop.getResult(1)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,10 +180,9 @@ std::pair<Value, Value> vcattn::produceLimited(TileBuilder &b,
 //===----------------------------------------------------------------------===//
 
 void ConsumerBuilder::limit(TileBuilder &b, Scores &x) {
-  int64_t tileK = config.schedule.getTileK();
   auto type = FragmentType::get(b.getContext(), levelsType.getShape(),
                                 b.getI1Type(), FragmentRole::Keep);
-  Value key = b.mul(x.tile, b.i32(tileK));
+  Value key = b.mul(x.tile, b.i32(kTileKeys));
   x.keep =
       KeepKeysOp::create(b, type, b.toI32(firstRow), range.diagonal, key,
                          range.keys, config.limits.left, config.limits.right);
@@ -211,7 +210,7 @@ RowState ConsumerBuilder::limitedStep(TileBuilder &b, RowState state,
     firstUse = b.sub(b.add(firstUse, before), b.sub(tile, b.i32(1)));
   StepOptions options;
   options.isLimited = true;
-  state = step(b, state, tile, options);
+  state = step(b, state, tile, use(b, tile), options);
 
   // With the values of the step before, the sums of its group are complete if
   // this step's tile is in another one.
@@ -276,6 +275,7 @@ RowState ConsumerBuilder::limitedTiles(TileBuilder &b) {
   item.firstTile = Value();
   before = range.begin;
   firstUse = b.sub(firstUse, range.begin);
+  firstRound = b.sub(firstRound, b.div(range.begin, kRoundTiles));
   firstMeanUse = b.sub(firstMeanUse, b.div(range.begin, kMeanTiles));
   RowState state = first(b, range.begin);
   Value from = b.add(range.begin, b.i32(1));
@@ -286,10 +286,16 @@ RowState ConsumerBuilder::limitedTiles(TileBuilder &b) {
   }
   Value wholeBegin = b.min(b.max(range.wholeBegin, from), range.end);
   Value wholeEnd = b.min(b.max(range.wholeEnd, wholeBegin), range.end);
-  state = limitedSteps(b, state, from, wholeBegin);
-  state = wholeGroups(b, state, wholeBegin, wholeEnd);
-  before = b.sub(wholeEnd, b.i32(1));
-  state = limitedSteps(b, state, wholeEnd, range.end);
+  auto [begin, end] = getWholeRounds(b, wholeBegin, wholeEnd);
+  Value size = b.i32(kRoundTiles), one = b.i32(1);
+  auto startOf = [&](Value round) {
+    return b.min(b.add(b.mul(round, size), one), range.end);
+  };
+  Value start = startOf(begin), stop = startOf(end);
+  state = limitedSteps(b, state, from, start);
+  state = wholeRounds(b, state, begin, end);
+  before = b.sub(stop, one);
+  state = limitedSteps(b, state, stop, range.end);
   last = b.sub(range.end, b.i32(1));
   return state;
 }

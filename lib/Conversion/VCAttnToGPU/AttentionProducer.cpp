@@ -43,19 +43,23 @@ void vcattn::loadTile(TileBuilder &b, const KernelContext &context,
                       function_ref<void(TileBuilder &)> between) {
   const KernelConfig &config = context.config;
   Value batch = b.toI32(item.batch), keyHead = b.toI32(item.keyHead);
-  Value token = b.mul(tile, b.i32(config.schedule.getTileK()));
+  Value token = b.mul(tile, b.i32(kTileKeys));
   load(b, context.arguments.keyMap,
        getCoordinates(b, config.layout, batch, keyHead, token),
        context.pipelines.keys, use);
-  between(b);
-  Value zero = b.i32(0);
-  load(b, context.arguments.valueMap, {batch, keyHead, tile, zero, zero},
+  if (between)
+    between(b);
+  // Packed values are in blocks, whose keys are columns.
+  Value block = b.div(tile, kBlockTiles);
+  Value column = b.mul(b.rem(tile, kBlockTiles), b.i32(kTileKeys));
+  load(b, context.arguments.valueMap, {batch, keyHead, block, b.i32(0), column},
        context.pipelines.values, use);
 }
 
 void vcattn::loadMeans(TileBuilder &b, const KernelContext &context,
                        const WorkItem &item, Value tile, Value use) {
-  Value group = b.div(tile, kMeanTiles), zero = b.index(0);
+  Value group = b.div(tile, kMeanTiles);
+  Value zero = b.index(0);
   AcquireOp::create(b, context.pipelines.means, use);
   LoadBytesOp::create(b, context.arguments.means,
                       ValueRange{item.batch, item.keyHead, b.toIndex(group),
@@ -79,9 +83,23 @@ static void loadQueries(TileBuilder &b, const KernelContext &context,
   }
 }
 
+Value vcattn::fillRound(TileBuilder &b, const KernelContext &context,
+                        const WorkItem &item, Value tile, Value use) {
+  Value rounds = getRounds(b, use);
+  scf::ForOp::create(
+      b, use, b.mul(rounds, b.i32(kRoundTiles)), b.i32(1), ValueRange(),
+      [&](OpBuilder &nested, Location loc, Value rest, ValueRange) {
+        TileBuilder b(loc, nested);
+        loadTile(b, context, item, tile, rest);
+        scf::YieldOp::create(b);
+      });
+  return rounds;
+}
+
 void vcattn::buildProducer(TileBuilder &b, const KernelContext &context) {
   const KernelConfig &config = context.config;
-  // Counters: uses of the pipelines of queries, of keys and values, of means.
+  // Counters: uses of the pipeline of queries, rounds of those of keys and
+  // values, uses of that of means.
   context.forEachWorkItem(
       b, 3, [&](TileBuilder &b, const WorkItem &item, ValueRange uses) {
         loadQueries(b, context, item, uses[0]);
@@ -90,12 +108,13 @@ void vcattn::buildProducer(TileBuilder &b, const KernelContext &context) {
               produceLimited(b, context, item, uses[1], uses[2]);
           return SmallVector<Value>{b.add(uses[0], b.i32(1)), next, nextMean};
         }
+        Value use = b.mul(uses[1], b.i32(kRoundTiles));
         scf::ForOp::create(
             b, b.i32(0), item.tiles, b.i32(1), ValueRange(),
             [&](OpBuilder &nested, Location loc, Value counter, ValueRange) {
               TileBuilder b(loc, nested);
               Value tile = getKeyTile(b, item, counter);
-              loadTile(b, context, item, tile, b.add(uses[1], counter),
+              loadTile(b, context, item, tile, b.add(use, counter),
                        [&](TileBuilder &b) {
                          Value startsGroup =
                              b.compare(arith::CmpIPredicate::eq,
@@ -112,8 +131,9 @@ void vcattn::buildProducer(TileBuilder &b, const KernelContext &context) {
                        });
               scf::YieldOp::create(b);
             });
-        return SmallVector<Value>{b.add(uses[0], b.i32(1)),
-                                  b.add(uses[1], item.tiles),
-                                  b.add(uses[2], getMeanTiles(b, item))};
+        Value next =
+            fillRound(b, context, item, item.tiles, b.add(use, item.tiles));
+        return SmallVector<Value>{b.add(uses[0], b.i32(1)), next,
+                                  b.add(uses[2], context.getMeanUses(b, item))};
       });
 }

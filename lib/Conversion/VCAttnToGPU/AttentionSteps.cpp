@@ -22,10 +22,9 @@ using namespace vcattn;
 ConsumerBuilder::ConsumerBuilder(TileBuilder &b, const KernelContext &context,
                                  Value consumer)
     : context(context), config(context.config), p(context.pipelines),
-      consumer(consumer), isUnderValues(castsUnderValues(
-                              config.schedule, config.valueDim, config.cast)) {
+      consumer(consumer) {
   int64_t rows = config.schedule.getTileQ() / config.schedule.getConsumers();
-  int64_t keys = config.schedule.getTileK();
+  int64_t keys = kTileKeys;
   auto fragment = [&](ArrayRef<int64_t> shape, Type element,
                       FragmentRole role) {
     return FragmentType::get(b.getContext(), shape, element, role);
@@ -33,14 +32,14 @@ ConsumerBuilder::ConsumerBuilder(TileBuilder &b, const KernelContext &context,
   Type f32 = b.getF32Type();
   Type score = config.code.isInteger(8) ? Type(b.getI32Type()) : f32;
   scoresType = fragment({rows, keys}, score, FragmentRole::Scores);
-  Type level = config.cast == SoftmaxCast::ExpCast ? Type(b.getI16Type()) : f32;
-  levelsType = fragment({rows, keys}, level, FragmentRole::Levels);
+  levelsType = fragment({rows, keys}, b.getI16Type(), FragmentRole::Levels);
   probabilitiesType = fragment({rows, keys}, b.getType<Float8E4M3FNType>(),
                                FragmentRole::Probabilities);
   int64_t channels = getValueChannels(config.valueDim);
   accumulatorType = fragment({rows, channels + kRowSumColumns}, f32,
                              FragmentRole::Accumulator);
   rowsType = fragment({rows}, f32, FragmentRole::Rows);
+  maximaType = fragment({rows}, f32, FragmentRole::Maxima);
   multipliersType =
       fragment({rows, kKeyScaleGroups}, f32, FragmentRole::Multipliers);
   rowSumsType =
@@ -52,9 +51,10 @@ ConsumerBuilder::ConsumerBuilder(TileBuilder &b, const KernelContext &context,
   }
 }
 
-Value ConsumerBuilder::wait(TileBuilder &b, Value pipeline, Value use) {
+Value ConsumerBuilder::wait(TileBuilder &b, Value pipeline, Value use,
+                            Value full) {
   TileType tile = cast<PipelineType>(pipeline.getType()).getTile();
-  return WaitTileOp::create(b, tile, pipeline, use);
+  return WaitTileOp::create(b, tile, pipeline, use, full);
 }
 
 Value ConsumerBuilder::isUpper(TileBuilder &b, Value group) {
@@ -69,8 +69,7 @@ Value ConsumerBuilder::fill(TileBuilder &b, FragmentType type, float value) {
 // Products
 //===----------------------------------------------------------------------===//
 
-Value ConsumerBuilder::startScores(TileBuilder &b, Value tile) {
-  Value keys = wait(b, p.keys, use(b, tile));
+Value ConsumerBuilder::startScores(TileBuilder &b, Value keys) {
   Value scores = MmaScoresOp::create(
       b, InFlightType::get(b.getContext(), scoresType), queries, keys);
   MmaCommitOp::create(b);
@@ -78,8 +77,7 @@ Value ConsumerBuilder::startScores(TileBuilder &b, Value tile) {
 }
 
 Value ConsumerBuilder::startValues(TileBuilder &b, Value accumulator,
-                                   const RowState &state, Value tile) {
-  Value values = wait(b, p.values, use(b, tile));
+                                   const RowState &state, Value values) {
   Value result =
       MmaValuesOp::create(b, InFlightType::get(b.getContext(), accumulatorType),
                           accumulator, state.probabilities, values);
@@ -112,77 +110,70 @@ CastScoresOp ConsumerBuilder::castScores(TileBuilder &b, const Scores &x,
                               config.cast, saturate);
 }
 
-RowState ConsumerBuilder::pack(TileBuilder &b, RowState state) {
-  state.probabilities =
-      PackProbabilitiesOp::create(b, probabilitiesType, state.probabilities);
-  return state;
+Value ConsumerBuilder::pack(TileBuilder &b, CastScoresOp cast) {
+  return PackProbabilitiesOp::create(b, probabilitiesType, cast.getLevels(),
+                                     config.cast);
 }
 
 Value ConsumerBuilder::loadMultipliers(TileBuilder &b, Value tile) {
   return LoadMultipliersOp::create(
       b, multipliersType, rowScales, context.arguments.keyScale, item.batch,
-      item.keyHead, b.toIndex(getKeyTile(b, item, tile)));
+      item.keyHead, b.toIndex(b.div(getKeyTile(b, item, tile), kBlockTiles)));
 }
 
-Value ConsumerBuilder::raise(TileBuilder &b, const Scores &x, RowState &state) {
+RowState ConsumerBuilder::raise(TileBuilder &b, const Scores &x, RowState state,
+                                Value running) {
   // What a mask adds is too much to keep: it is read again.
   Scores again = x;
   if (x.added)
     limit(b, again);
-  auto raised = RaiseMaximumOp::create(b, rowsType, rowsType, x.scores,
+  auto raised = RaiseMaximumOp::create(b, maximaType, rowsType, x.scores,
                                        x.multipliers, state.maximum, x.valid,
                                        again.keep, again.added, config.cast);
   state.maximum = raised.getNewMaximum();
-  // Levels, until they are packed.
+  if (running) {
+    state.accumulator = settle(b, running, 0);
+    for (Value *value : {&state.accumulator, &state.sum, &state.promoted})
+      *value = RescaleOp::create(b, *value, raised.getFactor());
+  }
   state.probabilities =
-      castScores(b, again, state.maximum, /*saturate=*/true).getLevels();
-  return raised.getFactor();
-}
-
-RowState ConsumerBuilder::raiseIf(
-    TileBuilder &b, Value overflow, const Scores &x, RowState state,
-    function_ref<RowState(TileBuilder &, RowState)> otherwise) {
-  auto branch = scf::IfOp::create(
-      b, overflow,
-      [&](OpBuilder &nested, Location loc) {
-        TileBuilder b(loc, nested);
-        RowState raised = state;
-        Value factor = raise(b, x, raised);
-        for (Value *value :
-             {&raised.accumulator, &raised.sum, &raised.promoted})
-          *value = RescaleOp::create(b, *value, factor);
-        scf::YieldOp::create(b, pack(b, raised).values());
-      },
-      [&](OpBuilder &nested, Location loc) {
-        TileBuilder b(loc, nested);
-        scf::YieldOp::create(b, otherwise(b, state).values());
-      });
-  return RowState::get(branch.getResults());
+      pack(b, castScores(b, again, state.maximum, /*saturate=*/true));
+  return state;
 }
 
 RowState ConsumerBuilder::castTile(TileBuilder &b, const Scores &x,
                                    RowState state, Value accumulator) {
-  // Where rows differ in their keys, the largest score does not tell the
-  // largest level: all levels are made first.
-  if (isUnderValues || x.keep) {
-    if (!isUnderValues)
-      state.accumulator = settle(b, accumulator, 0);
-    CastScoresOp cast = castScores(b, x, state.maximum);
-    if (isUnderValues)
-      state.accumulator = settle(b, accumulator, 0);
-    // Packed before the branch, so that no levels are held across it.
-    state.probabilities = cast.getLevels();
-    return raiseIf(b, cast.getOverflow(), x, pack(b, state),
-                   [](TileBuilder &, RowState state) { return state; });
+  // ExpCast's levels cost less than finding the largest score; where a mask
+  // adds to scores, that one tells nothing.
+  bool isCastFirst = config.cast == SoftmaxCast::ExpCast || x.added;
+  CastScoresOp cast;
+  Value overflow;
+  if (isCastFirst) {
+    cast = castScores(b, x, state.maximum);
+    overflow = cast.getOverflow();
+  } else {
+    overflow =
+        CheckMaximumOp::create(b, b.getI1Type(), x.scores, x.multipliers,
+                               state.maximum, x.valid, x.keep, config.cast);
   }
-  state.accumulator = settle(b, accumulator, 0);
-  Value overflow =
-      CheckMaximumOp::create(b, b.getI1Type(), x.scores, x.multipliers,
-                             state.maximum, x.valid, config.cast);
-  return raiseIf(b, overflow, x, state, [&](TileBuilder &b, RowState state) {
-    state.probabilities = castScores(b, x, state.maximum).getLevels();
-    return pack(b, state);
-  });
+  // The product is waited for behind the branch: ptxas moves a wait up, before
+  // exponentials that it should overlap with, as far as it can.
+  auto branch = scf::IfOp::create(
+      b, overflow,
+      [&](OpBuilder &nested, Location loc) {
+        TileBuilder b(loc, nested);
+        scf::YieldOp::create(b, raise(b, x, state, accumulator).values());
+      },
+      [&](OpBuilder &nested, Location loc) {
+        TileBuilder b(loc, nested);
+        if (!isCastFirst)
+          cast = castScores(b, x, state.maximum);
+        RowState kept = state;
+        kept.accumulator = settle(b, accumulator, 0);
+        kept.probabilities = pack(b, cast);
+        scf::YieldOp::create(b, kept.values());
+      });
+  return RowState::get(branch.getResults());
 }
 
 //===----------------------------------------------------------------------===//
@@ -196,49 +187,44 @@ RowState ConsumerBuilder::first(TileBuilder &b, Value tile) {
   if (config.limits.any())
     limit(b, x);
   else
-    x.valid = b.toI32(arith::MinUIOp::create(
-        b, item.keys, b.index(config.schedule.getTileK())));
-  x.scores = settle(b, startScores(b, tile), 0);
-  ReleaseOp::create(b, p.keys, use(b, tile), Value());
+    x.valid = b.toI32(arith::MinUIOp::create(b, item.keys, b.index(kTileKeys)));
+  Value current = use(b, tile);
+  x.scores = settle(b, startScores(b, wait(b, p.keys, current)), 0);
+  ReleaseOp::create(b, p.keys, current, Value());
 
   RowState state;
   state.accumulator = fill(b, accumulatorType, 0);
-  state.maximum = fill(b, rowsType, -std::numeric_limits<float>::infinity());
+  state.maximum = fill(b, maximaType, -std::numeric_limits<float>::infinity());
   state.sum = fill(b, rowsType, 0);
   state.promoted = fill(b, rowsType, 1);
   // Against a maximum of -inf every row overflows.
-  raise(b, x, state);
-  return pack(b, state);
+  return raise(b, x, state, Value());
 }
 
 RowState ConsumerBuilder::step(TileBuilder &b, RowState state, Value tile,
-                               const StepOptions &options) {
+                               Value use, const StepOptions &options) {
   bool takesTurns = config.schedule.getPingPong();
-  Value before = b.sub(tile, b.i32(1));
+  Value before = b.sub(use, b.i32(1));
   Scores x;
   x.tile = tile;
   x.valid = options.valid;
   if (options.isLimited)
     limit(b, x);
+  // Asked together: the answers take as long as one.
+  Value hasKeys = TestTileOp::create(b, p.keys, use);
+  Value hasValues = TestTileOp::create(b, p.values, before);
   x.multipliers = loadMultipliers(b, tile);
   if (takesTurns)
     TakeTurnOp::create(b, consumer);
-  Value scores = startScores(b, tile), accumulator = state.accumulator;
-  if (options.sums)
-    accumulator = startMeans(b, accumulator, options.sums, options.group);
-  accumulator = startValues(b, accumulator, state, before);
+  Value scores = startScores(b, wait(b, p.keys, use, hasKeys));
+  Value values = wait(b, p.values, before, hasValues);
+  Value accumulator = startValues(b, state.accumulator, state, values);
   if (takesTurns)
     PassTurnOp::create(b, consumer);
 
   x.scores = settle(b, scores, 1);
-  ReleaseOp::create(b, p.keys, use(b, tile), Value());
+  ReleaseOp::create(b, p.keys, use, Value());
   state = castTile(b, x, state, accumulator);
-  ReleaseOp::create(b, p.values, use(b, before), Value());
-  if (options.sums) {
-    Value isReleased = isUpper(b, options.group);
-    if (options.isRestored)
-      isReleased = arith::AndIOp::create(b, isReleased, options.isRestored);
-    ReleaseOp::create(b, p.means, meanUse(b, options.group), isReleased);
-  }
+  ReleaseOp::create(b, p.values, before, Value());
   return state;
 }

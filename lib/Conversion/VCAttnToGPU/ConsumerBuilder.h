@@ -19,9 +19,6 @@
 
 namespace vcattn {
 
-/// Tiles whose row sums the accumulator holds side by side.
-inline constexpr int64_t kGroupTiles = kRowSumColumns;
-
 /// What rows carry from tile to tile.
 struct RowState {
   mlir::Value accumulator;
@@ -62,7 +59,8 @@ private:
     mlir::Value tile;
   };
 
-  mlir::Value wait(TileBuilder &b, mlir::Value pipeline, mlir::Value use);
+  mlir::Value wait(TileBuilder &b, mlir::Value pipeline, mlir::Value use,
+                   mlir::Value full = {});
   /// Use of the pipelines of keys and values that `tile` is.
   mlir::Value use(TileBuilder &b, mlir::Value tile) {
     return b.add(firstUse, tile);
@@ -75,9 +73,9 @@ private:
   mlir::Value fill(TileBuilder &b, FragmentType type, float value);
 
   // Products.
-  mlir::Value startScores(TileBuilder &b, mlir::Value tile);
+  mlir::Value startScores(TileBuilder &b, mlir::Value keys);
   mlir::Value startValues(TileBuilder &b, mlir::Value accumulator,
-                          const RowState &state, mlir::Value tile);
+                          const RowState &state, mlir::Value values);
   /// Restores the means of the 8 tiles of `group`.
   mlir::Value startMeans(TileBuilder &b, mlir::Value accumulator,
                          mlir::Value sums, mlir::Value group);
@@ -99,18 +97,13 @@ private:
   mlir::Value loadMultipliers(TileBuilder &b, mlir::Value tile);
   CastScoresOp castScores(TileBuilder &b, const Scores &x, mlir::Value maximum,
                           bool saturate = false);
-  /// Makes probabilities of the levels that `state` has in their place.
-  RowState pack(TileBuilder &b, RowState state);
-  /// Raises the maxima of rows that overflow and casts again; returns the
-  /// factor of what was accumulated so far.
-  mlir::Value raise(TileBuilder &b, const Scores &x, RowState &state);
-  /// The same with everything that `state` has, and packs, if `overflow`; if
-  /// not, does what `otherwise` does.
-  RowState
-  raiseIf(TileBuilder &b, mlir::Value overflow, const Scores &x, RowState state,
-          llvm::function_ref<RowState(TileBuilder &, RowState)> otherwise);
-  /// Casts while `accumulator` is in flight, or once it has settled, which
-  /// takes fewer registers.
+  mlir::Value pack(TileBuilder &b, CastScoresOp cast);
+  /// Raises the maxima of rows that overflow, waits for the `running` product,
+  /// if there is one, to rescale what was accumulated, and casts again.
+  RowState raise(TileBuilder &b, const Scores &x, RowState state,
+                 mlir::Value running);
+  /// Casts while `accumulator` is in flight; if rows overflow, raises their
+  /// maxima and rescales what was accumulated.
   RowState castTile(TileBuilder &b, const Scores &x, RowState state,
                     mlir::Value accumulator);
 
@@ -119,35 +112,32 @@ private:
   RowState first(TileBuilder &b, mlir::Value tile);
   /// What one step does besides its tile.
   struct StepOptions {
-    /// Row sums with which the means of `group` are restored; they may be zeros
-    /// that stand for none, unless `isRestored`, null if they never are.
-    mlir::Value sums, group, isRestored;
     /// Only so many keys of the tile count; null if all do.
     mlir::Value valid;
     /// Whether rows differ in the keys that they see.
     bool isLimited = false;
   };
+  /// The tile is `use` of the pipelines.
   RowState step(TileBuilder &b, RowState state, mlir::Value tile,
-                const StepOptions &options);
+                mlir::Value use, const StepOptions &options);
 
   // Between steps.
-  /// The steps from tile `from` to before `to`, in groups of 8, of which the
-  /// first and last may be parts. Row sums whose means are still to be
-  /// restored, or zeros, come second.
-  std::pair<RowState, mlir::Value> groups(TileBuilder &b, RowState state,
-                                          mlir::Value from, mlir::Value to);
-  /// The same, and the means restored.
-  RowState wholeGroups(TileBuilder &b, RowState state, mlir::Value from,
-                       mlir::Value to);
-  /// Whether the step of `tile` is the one after which a group is complete.
-  mlir::Value endsGroup(TileBuilder &b, mlir::Value tile);
+  /// The rounds whose steps are all from tile `from` to before `to`: the first
+  /// one, and the one after the last. Round r has the steps of tiles 1 to
+  /// kRoundTiles after r * kRoundTiles.
+  std::pair<mlir::Value, mlir::Value>
+  getWholeRounds(TileBuilder &b, mlir::Value from, mlir::Value to);
+  /// The steps of rounds of which every query sees every key.
+  RowState wholeRounds(TileBuilder &b, RowState state, mlir::Value begin,
+                       mlir::Value end);
   mlir::Value isPositive(TileBuilder &b, mlir::Value x);
   /// The steps of a work item without limits, from the first to the last.
   RowState allTiles(TileBuilder &b);
-  /// Takes the row sums of a full group out, and promotes if that is due after
-  /// `done` tiles. Returns the state's values and the row sums.
-  llvm::SmallVector<mlir::Value> closeGroup(TileBuilder &b, RowState state,
-                                            mlir::Value done);
+  /// If the values of `done` tiles are whole groups: takes the last one's row
+  /// sums out, restores its means, and promotes if that is due.
+  RowState closeGroupIf(TileBuilder &b, RowState state, mlir::Value done);
+  /// Lets go of uses of keys and values that hold no tile.
+  void releaseRest(TileBuilder &b, mlir::Value from, mlir::Value to);
   /// Promotes if `isDue`.
   RowState promoteIf(TileBuilder &b, mlir::Value isDue, RowState state);
   /// Takes row sums out of the accumulator.
@@ -166,14 +156,12 @@ private:
   const KernelConfig &config;
   const KernelPipelines &p;
   mlir::Value consumer, totals;
-  /// Whether scores are cast while the product with values runs.
-  bool isUnderValues;
   FragmentType scoresType, levelsType, probabilitiesType, accumulatorType,
-      rowsType, multipliersType, rowSumsType;
+      rowsType, maximaType, multipliersType, rowSumsType;
 
   // Of the current work item.
   WorkItem item;
-  mlir::Value queries, rowScales, firstRow, firstUse, firstMeanUse;
+  mlir::Value queries, rowScales, firstRow, firstRound, firstUse, firstMeanUse;
   /// Number of the last tile.
   mlir::Value last;
   // In a kernel with limits: the item's tiles and the last step's one.

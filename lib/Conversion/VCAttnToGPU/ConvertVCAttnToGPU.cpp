@@ -39,12 +39,11 @@ static LogicalResult checkSupport(PackedAttentionOp op) {
   if (target->matrixUnit != MatrixUnit::Wgmma)
     return op.emitOpError("has no kernel for ") << target->chip;
   ScheduleAttr schedule = op.getSchedule();
-  if (schedule.getTileK() != kBlockTokens ||
-      schedule.getTileQ() != 64 * schedule.getConsumers())
-    return op.emitOpError("has a kernel for tiles of 64 queries per consumer "
-                          "and 128 keys, not ")
+  if (schedule.getTileQ() != 64 * schedule.getConsumers())
+    return op.emitOpError("has a kernel for tiles of 64 queries per consumer, "
+                          "not ")
            << schedule.getTileQ() << " for " << schedule.getConsumers()
-           << " consumers and " << schedule.getTileK();
+           << " consumers";
   if (op.getBlockMask() && schedule.getTileQ() != kBlockTokens)
     return op.emitOpError("has a block mask, of tiles of 128 queries, and a "
                           "schedule with tiles of ")
@@ -64,6 +63,10 @@ static LogicalResult checkSupport(PackedAttentionOp op) {
       ArrayRef(strides).take_back(4) != ArrayRef<int64_t>{128, 64, 8, 1})
     return op.emitOpError("needs groups of means to be contiguous, got ")
            << op.getMeans().getType();
+  if (failed(typeOf(op.getKeyScale()).getStridesAndOffset(strides, offset)) ||
+      ArrayRef(strides).take_back(2) != ArrayRef<int64_t>{kKeyScaleGroups, 1})
+    return op.emitOpError("needs a head's key scales to be contiguous, got ")
+           << op.getKeyScale().getType();
   return success();
 }
 
@@ -84,9 +87,9 @@ static MemRefType getOutputType(PackedAttentionOp op, MemRefType type) {
 }
 
 /// The type with all sizes dynamic, by which one kernel serves all shapes. An
-/// identity layout stays one; of another, the innermost strides stay known
-/// that are.
-static MemRefType getKernelType(MemRefType type, ArrayRef<int64_t> innerSizes) {
+/// identity layout stays one; of another, as many innermost strides stay known.
+static MemRefType getKernelType(MemRefType type, ArrayRef<int64_t> innerSizes,
+                                size_t innerStrides = 1) {
   SmallVector<int64_t> shape(type.getRank() - innerSizes.size(),
                              ShapedType::kDynamic);
   llvm::append_range(shape, innerSizes);
@@ -95,8 +98,8 @@ static MemRefType getKernelType(MemRefType type, ArrayRef<int64_t> innerSizes) {
   SmallVector<int64_t> strides;
   int64_t offset;
   (void)type.getStridesAndOffset(strides, offset);
-  size_t inner = std::max<size_t>(innerSizes.size(), 1);
-  for (int64_t &stride : MutableArrayRef<int64_t>(strides).drop_back(inner))
+  for (int64_t &stride :
+       MutableArrayRef<int64_t>(strides).drop_back(innerStrides))
     stride = ShapedType::kDynamic;
   auto layout =
       StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic, strides);
@@ -145,16 +148,19 @@ static KernelConfig getConfig(PackedAttentionOp op) {
   config.sharedMemory =
       getSharedMemoryBytes(*lookupTarget(op.getTarget().getChip()),
                            config.schedule, config.headDim, config.valueDim);
-  auto addType = [&](MemRefType type, ArrayRef<int64_t> innerSizes) {
-    config.buffers.push_back(getKernelType(type, innerSizes));
+  auto addType = [&](MemRefType type, ArrayRef<int64_t> innerSizes,
+                     size_t innerStrides = 1) {
+    config.buffers.push_back(getKernelType(type, innerSizes, innerStrides));
   };
-  auto add = [&](Value buffer, ArrayRef<int64_t> innerSizes) {
-    addType(typeOf(buffer), innerSizes);
+  auto add = [&](Value buffer, ArrayRef<int64_t> innerSizes,
+                 size_t innerStrides = 1) {
+    addType(typeOf(buffer), innerSizes, innerStrides);
   };
   add(op.getQueryScale(), {});
-  add(op.getKeyScale(), {kKeyScaleGroups});
+  add(op.getKeyScale(), {kKeyScaleGroups}, /*innerStrides=*/2);
   add(op.getValueScale(), {config.valueDim});
-  add(op.getMeans(), typeOf(op.getMeans()).getShape().take_back(4));
+  add(op.getMeans(), typeOf(op.getMeans()).getShape().take_back(4),
+      /*innerStrides=*/4);
   addType(getOutputType(op, typeOf(op.getOuts()[0])), {config.valueDim});
   if (config.hasLse)
     addType(getOutputType(op, typeOf(op.getLseOut())), {});

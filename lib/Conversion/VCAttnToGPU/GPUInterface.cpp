@@ -27,8 +27,9 @@ namespace vcattn {
 
 using namespace mlir;
 
-/// Inner dimensions of packed means that make up one group.
-static constexpr unsigned kGroupDims = 4;
+/// Inner dimensions of packed means that make up one group, and of key scales
+/// that make up a head.
+static constexpr unsigned kGroupDims = 4, kScaleDims = 2;
 
 /// A memref of `type`'s shape with any strides and offset.
 static MemRefType getStridedType(RankedTensorType type) {
@@ -52,23 +53,29 @@ static MemRefType makeContiguous(MemRefType type, unsigned dims) {
       StridedLayoutAttr::get(type.getContext(), offset, strides));
 }
 
-/// Means that a caller packed are copied in groups, so theirs have to be
-/// contiguous: the argument's type says so, and the call checks it.
-static void constrainMeans(func::FuncOp entry) {
+/// Makes the last `dims` dimensions of `operand` contiguous if the caller gives
+/// it: the argument's type says so then, and the call checks it.
+static void constrain(func::FuncOp entry, Value operand, unsigned dims) {
+  auto argument = dyn_cast<BlockArgument>(operand);
+  auto type = dyn_cast<RankedTensorType>(operand.getType());
+  if (!argument || !type || argument.getOwner() != &entry.getBody().front() ||
+      llvm::any_of(type.getShape().take_back(dims - 1), ShapedType::isDynamic))
+    return;
+  OpBuilder builder = OpBuilder::atBlockBegin(argument.getOwner());
+  argument.setType(makeContiguous(getStridedType(type), dims));
+  auto tensor = bufferization::ToTensorOp::create(
+      builder, operand.getLoc(), type, argument, /*restrict=*/true);
+  argument.replaceAllUsesExcept(tensor, tensor);
+  entry.setType(builder.getFunctionType(
+      entry.getBody().front().getArgumentTypes(), entry.getResultTypes()));
+}
+
+/// What a caller packed: means are copied in groups, and key scales found by
+/// counting tiles.
+static void constrainPacked(func::FuncOp entry) {
   entry.walk([&](vcattn::PackedAttentionOp op) {
-    auto means = dyn_cast<BlockArgument>(op.getMeans());
-    auto type = dyn_cast<RankedTensorType>(op.getMeans().getType());
-    if (!means || !type || means.getOwner() != &entry.getBody().front() ||
-        llvm::any_of(type.getShape().take_back(kGroupDims),
-                     ShapedType::isDynamic))
-      return;
-    OpBuilder builder = OpBuilder::atBlockBegin(means.getOwner());
-    means.setType(makeContiguous(getStridedType(type), kGroupDims));
-    auto tensor = bufferization::ToTensorOp::create(builder, op.getLoc(), type,
-                                                    means, /*restrict=*/true);
-    means.replaceAllUsesExcept(tensor, tensor);
-    entry.setType(builder.getFunctionType(
-        entry.getBody().front().getArgumentTypes(), entry.getResultTypes()));
+    constrain(entry, op.getMeans(), kGroupDims);
+    constrain(entry, op.getKeyScale(), kScaleDims);
   });
 }
 
@@ -122,7 +129,7 @@ private:
     });
     if (result.wasInterrupted())
       return failure();
-    constrainMeans(entry);
+    constrainPacked(entry);
     auto terminator =
         cast<func::ReturnOp>(entry.getBody().front().getTerminator());
     OpBuilder builder(terminator);

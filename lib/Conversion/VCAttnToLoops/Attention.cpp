@@ -50,8 +50,8 @@ private:
   Values runTile(Value batch, Value head, Value keyHead, Value first,
                  Value rows, Value keys, Value queries, Value tile,
                  ArrayRef<Value> state);
-  /// Is the tile of the block mask that the queries from `first` on and the
-  /// keys of `tile` are in set?
+  /// Is the entry of the block mask for the queries from `first` on and the
+  /// keys of `tile` set?
   Value isBlockSeen(Value batch, Value head, Value first, Value tile);
   Value writeRow(Value batch, Value keyHead, Value row, ArrayRef<Value> state,
                  Value result);
@@ -99,7 +99,7 @@ Value AttentionLowering::decodeQueries(Value batch, Value head, Value first) {
 SmallVector<Value> AttentionLowering::initialState() {
   Value rows = b.index(kQueryBlock);
   Values state(BlockState::Count);
-  state[BlockState::Scores] = b.empty({rows, b.index(kBlockTokens)}, f32);
+  state[BlockState::Scores] = b.empty({rows, b.index(kTileKeys)}, f32);
   state[BlockState::Accumulator] = b.empty({rows, b.index(t.paddedDim)}, f32);
   for (int i : {BlockState::Maxima, BlockState::Denominators,
                 BlockState::Factors, BlockState::Sums})
@@ -145,11 +145,11 @@ SmallVector<Value> AttentionLowering::runTile(Value batch, Value head,
   state[BlockState::Scores] = emitScores(b, queries, matrixOf(t.keys),
                                          state[BlockState::Scores], groups);
 
-  Value tileStart = b.mul(tile, b.index(kBlockTokens));
+  Value tileStart = b.mul(tile, b.index(kTileKeys));
   int64_t size =
       cast<ShapedType>(p.key.getType()).getDimSize(getTokensDim(p.layout));
   bool limited = p.right() >= 0 || p.lengths || ShapedType::isDynamic(size) ||
-                 size % kBlockTokens != 0;
+                 size % kTileKeys != 0;
   state = b.loop(zero, rows, state, [&](Value i, ArrayRef<Value> old) {
     Values state(old);
     Value query = b.add(first, i);
@@ -159,7 +159,7 @@ SmallVector<Value> AttentionLowering::runTile(Value batch, Value head,
     if (limited)
       row.end = b.sub(endOfKeys(query, keys), tileStart);
     Values scores =
-        b.readF32(state[BlockState::Scores], {i, zero}, kBlockTokens, kLanes);
+        b.readF32(state[BlockState::Scores], {i, zero}, kTileKeys, kLanes);
     CastRow cast = emitSoftmaxRow(b, p, t, row, scores,
                                   b.extract(state[BlockState::Maxima], {i}));
     Value denominator = b.addF(
@@ -179,7 +179,9 @@ SmallVector<Value> AttentionLowering::runTile(Value batch, Value head,
 
   Value means;
   if (t.means)
-    means = b.row(t.means, {batch, keyHead, tile, zero}, t.paddedDim).tensor;
+    means = b.row(t.means, {batch, keyHead, blockOfTile(b, tile), zero},
+                  t.paddedDim)
+                .tensor;
   Value values = matrixOf(t.values);
   auto product = [&](bool skipUnseen) {
     return emitValues(b, state[BlockState::Scores], values, means,
@@ -202,12 +204,12 @@ SmallVector<Value> AttentionLowering::runTile(Value batch, Value head,
 
 Value AttentionLowering::isBlockSeen(Value batch, Value head, Value first,
                                      Value tile) {
-  // A block of queries lies within a tile of them.
-  Value queryTile =
+  // The queries of an iteration lie within one block of 128.
+  Value queryBlock =
       b.createOrFold<arith::DivUIOp>(first, b.index(kBlockTokens));
-  return b.extract(p.blocks,
-                   {b.broadcastIndex(p.blocks, 0, batch),
-                    b.broadcastIndex(p.blocks, 1, head), queryTile, tile});
+  return b.extract(p.blocks, {b.broadcastIndex(p.blocks, 0, batch),
+                              b.broadcastIndex(p.blocks, 1, head), queryBlock,
+                              blockOfTile(b, tile)});
 }
 
 /// One row of the result: accumulator / denominator * value scale.
@@ -248,8 +250,8 @@ SmallVector<Value> AttentionLowering::lower() {
         Value keys = b.countedTokens(p.lengths, batch, t.k.tokens);
         Value last = b.add(first, b.sub(rows, b.index(1)));
         Value firstTile = b.createOrFold<arith::DivUIOp>(firstKey(first, keys),
-                                                         b.index(kBlockTokens));
-        Value endTile = b.ceilDiv(endOfKeys(last, keys), kBlockTokens);
+                                                         b.index(kTileKeys));
+        Value endTile = b.ceilDiv(endOfKeys(last, keys), kTileKeys);
         Values state =
             b.loop(firstTile, endTile, initialState(),
                    [&](Value tile, ArrayRef<Value> state) {

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Exact and quantized attention share everything but the softmax: keys and
-// values are decoded to FP32 once, in tiles of 128 keys (keys transposed), then
+// values are decoded to FP32 once, in tiles of 64 keys (keys transposed), then
 // each block of queries runs over the tiles: scores, softmax row by row,
 // values. A row's arithmetic does not depend on the other rows of its block.
 //
@@ -25,7 +25,7 @@ namespace vcattn {
 inline constexpr int64_t kQueryBlock = 32;
 inline constexpr int64_t kRegisterRows = 4;
 /// Vectors of a tile's row.
-inline constexpr int64_t kTileVectors = kBlockTokens / kLanes;
+inline constexpr int64_t kTileVectors = kTileKeys / kLanes;
 
 /// What the two attention ops say.
 struct AttentionOperands {
@@ -65,15 +65,22 @@ struct AttentionTiles {
   int64_t paddedDim;
   /// Query heads per key head; key tiles.
   mlir::Value group, tiles;
-  /// [B, Hkv, tiles, D, 128] and [B, Hkv, tiles, 128, paddedDim], FP32, zeros
+  /// [B, Hkv, tiles, D, 64] and [B, Hkv, tiles, 64, paddedDim], FP32, zeros
   /// past the last key (values) or its copies (keys).
   mlir::Value keys, values;
   /// [B, Hkv, tiles]: whether a tile's values are all finite; null if they are
   /// by construction.
   mlir::Value finite;
-  /// [B, Hkv, tiles, paddedDim]; null without means.
+  /// [B, Hkv, blocks, paddedDim]; null without means.
   mlir::Value means;
 };
+
+/// The block of keys that a tile lies in.
+inline mlir::Value blockOfTile(LoopBuilder &b, mlir::Value tile) {
+  static_assert(kBlockTokens % kTileKeys == 0);
+  return b.createOrFold<mlir::arith::DivUIOp>(
+      tile, b.index(kBlockTokens / kTileKeys));
+}
 
 /// Emits the loops that decode keys, values and means.
 AttentionTiles packTiles(LoopBuilder &b, const AttentionOperands &p);
@@ -103,13 +110,13 @@ CastRow emitSoftmaxRow(LoopBuilder &b, const AttentionOperands &p,
 mlir::Value emitLse(LoopBuilder &b, const AttentionOperands &p,
                     mlir::Value maximum, mlir::Value denominator);
 
-/// Emits tile products: scores [32, 128] = queries [32, D] * keys [D, 128], for
+/// Emits tile products: scores [32, 64] = queries [32, D] * keys [D, 64], for
 /// `groups` register blocks of rows.
 mlir::Value emitScores(LoopBuilder &b, mlir::Value queries, mlir::Value keys,
                        mlir::Value scores, mlir::Value groups);
 
-/// accumulator [32, Dv] = accumulator * factor + probabilities [32, 128] *
-/// values [128, Dv] + sum * means [Dv], row by row. With `skipUnseen` a
+/// accumulator [32, Dv] = accumulator * factor + probabilities [32, 64] *
+/// values [64, Dv] + sum * means [Dv], row by row. With `skipUnseen` a
 /// probability of -0 does not even meet its value.
 mlir::Value emitValues(LoopBuilder &b, mlir::Value probabilities,
                        mlir::Value values, mlir::Value means,

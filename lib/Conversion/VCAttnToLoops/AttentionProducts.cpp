@@ -81,7 +81,7 @@ Value vcattn::emitScores(LoopBuilder &b, Value queries, Value keys,
                          Value scores, Value groups) {
   Value zero = b.floatConstant(VectorType::get({kLanes}, b.getF32Type()), 0.0);
   return forBlocks(
-      b, groups, kBlockTokens, scores,
+      b, groups, kTileKeys, scores,
       [&](Value row, Value column, int64_t vectors, Value scores) {
         SmallVector<Value> zeros(kRegisterRows * vectors, zero);
         SmallVector<Value> sums =

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// docs/Numerics.md, "Quantized attention", steps 3 to 5, on the 8 vectors of a
+// docs/Numerics.md, "Quantized attention", steps 3 to 5, on the 4 vectors of a
 // row; and the online softmax of exact attention, which differs in its unit
 // (octaves instead of eighths of them) and in raising the maximum whenever it
 // can.
@@ -18,6 +18,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "vcattn/Conversion/LogSumExp.h"
 #include "vcattn/Conversion/NarrowFloat.h"
+#include "vcattn/Conversion/SoftmaxCasts.h"
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -25,9 +27,8 @@
 using namespace mlir;
 using namespace vcattn;
 
-/// Code of a score equal to the reference maximum, and the logarithm of its
-/// probability.
-static constexpr double kTopCode = 119.65f, kTopOctave = 8.0;
+/// Logarithm of the probability of a score equal to the reference maximum.
+static constexpr double kTopOctave = 8.0;
 static constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
 /// Code units per natural unit.
 static constexpr double kCodeUnits = 8.0 * kLog2E;
@@ -65,8 +66,15 @@ private:
   Vectors sumRow(CastRow &result);
 
   Value rowScale();
+  /// Vector `j` of a row: lanes of keys that are cast exactly from `exact`, the
+  /// others from `expCast`; what no lane needs is not emitted.
+  Value byCast(int64_t j, function_ref<Value()> exact,
+               function_ref<Value()> expCast);
+  Vectors affine(ArrayRef<Value> scores, Value a, double top, double unit,
+                 Value maximum);
   Vectors levels(ArrayRef<Value> scores, Value a, Value maximum);
-  Value probability(Value cast);
+  Value expCastProbability(Value code);
+  Value probability(int64_t j, Value level);
 
   LoopBuilder &b;
   const AttentionOperands &p;
@@ -117,7 +125,7 @@ void RowSoftmax::readMask(double unit) {
   limit(row.start, arith::CmpIPredicate::sge);
   if (!p.mask)
     return;
-  Value first = b.mul(row.tile, b.index(kBlockTokens));
+  Value first = b.mul(row.tile, b.index(kTileKeys));
   Value last = b.sub(t.k.tokens, b.index(1));
   bool isFloat = isa<FloatType>(p.elementOf(p.mask));
   for (int64_t j = 0; j < kTileVectors; ++j) {
@@ -188,7 +196,8 @@ Value RowSoftmax::rowScale() {
     return splat(a);
   a = b.mulF(b.extract(p.queryScale, {row.batch, row.head, row.query}), a);
   Value groups =
-      b.read(p.keyScale, {row.batch, row.keyHead, row.tile, b.index(0)},
+      b.read(p.keyScale,
+             {row.batch, row.keyHead, blockOfTile(b, row.tile), b.index(0)},
              kKeyScaleGroups);
   // Key t of a tile belongs to group (t mod 8) / 2.
   SmallVector<int64_t> groupOf;
@@ -198,16 +207,26 @@ Value RowSoftmax::rowScale() {
   return b.mulF(splat(a), scales);
 }
 
-/// What is rounded to E4M3 and compared with the largest code: code units
-/// themselves, or exponentials.
-SmallVector<Value> RowSoftmax::levels(ArrayRef<Value> scores, Value a,
-                                      Value maximum) {
-  bool isExpCast = p.cast == SoftmaxCast::ExpCast;
-  // ExpCast's fma yields an f16 subnormal, the exact cast's an exponent.
-  double unit = isExpCast ? kStep : 0.125;
-  double top = isExpCast ? kTopCode : 8.0 * kTopOctave;
-  if (!isExpCast)
-    a = b.mulF(a, constant(kSteps / 8.0));
+Value RowSoftmax::byCast(int64_t j, function_ref<Value()> exact,
+                         function_ref<Value()> expCast) {
+  int64_t exactLanes =
+      std::clamp<int64_t>(getExactKeys(*p.cast) - j * kLanes, 0, kLanes);
+  if (exactLanes == kLanes)
+    return exact();
+  if (exactLanes == 0)
+    return expCast();
+  SmallVector<int64_t> lanes(kLanes);
+  std::iota(lanes.begin(), lanes.end(), 0);
+  for (int64_t i = exactLanes; i < kLanes; ++i)
+    lanes[i] += kLanes;
+  Value first = exact(), second = expCast();
+  return vector::ShuffleOp::create(b, first, second, lanes);
+}
+
+/// Scores relative to the maximum, which becomes `top`, in units of `unit` code
+/// units; `a` is what a score is worth in them.
+SmallVector<Value> RowSoftmax::affine(ArrayRef<Value> scores, Value a,
+                                      double top, double unit, Value maximum) {
   Value offset = b.mulF(b.subF(b.floatConstant(f32, top), maximum),
                         b.floatConstant(f32, unit));
   Value bias = constant(p.hasIntegerScores() ? -kIntegerBias : -0.0);
@@ -217,15 +236,33 @@ SmallVector<Value> RowSoftmax::levels(ArrayRef<Value> scores, Value a,
     Value x = b.fma(score, a, origin);
     if (added[j])
       x = b.addF(x, b.mulF(added[j], constant(unit)));
-    result.push_back(isExpCast ? b.mulF(x, constant(kSteps)) : b.exp2F32(x));
+    result.push_back(x);
   }
   return result;
 }
 
-/// The decoded E4M3 code of a cast value.
-Value RowSoftmax::probability(Value x) {
-  if (p.cast == SoftmaxCast::Exact)
-    return emitF32FromE4M3(b, emitE4M3FromF32(b, x));
+/// What is rounded to E4M3 and compared with the largest code: code units
+/// themselves, or exponentials.
+SmallVector<Value> RowSoftmax::levels(ArrayRef<Value> scores, Value a,
+                                      Value maximum) {
+  int64_t exactKeys = getExactKeys(*p.cast);
+  Vectors octaves, steps;
+  if (exactKeys > 0)
+    octaves = affine(scores, b.mulF(a, constant(kSteps / 8.0)),
+                     8.0 * kTopOctave, 0.125, maximum);
+  // The multiply-add yields a subnormal of f16.
+  if (exactKeys < kTileKeys)
+    steps = affine(scores, a, getTopCode(*p.cast), kStep, maximum);
+  Vectors result;
+  for (int64_t j = 0; j < kTileVectors; ++j)
+    result.push_back(byCast(
+        j, [&] { return b.exp2F32(octaves[j]); },
+        [&] { return b.mulF(steps[j], constant(kSteps)); }));
+  return result;
+}
+
+/// The decoded E4M3 code that `x` is before it is rounded.
+Value RowSoftmax::expCastProbability(Value x) {
   // Clamped, rounded by adding 1.5 * 2^23, and read as an E4M3 byte.
   Value zero = constant(0.0), top = constant(kLargestCode);
   Value clamped = b.select(b.cmpF(arith::CmpFPredicate::OGT, x, zero), x, zero);
@@ -244,6 +281,13 @@ Value RowSoftmax::probability(Value x) {
   return b.select(b.isNaN(x), x, b.select(isSubnormal, subnormal, normal));
 }
 
+/// The decoded E4M3 code of a level.
+Value RowSoftmax::probability(int64_t j, Value level) {
+  return byCast(
+      j, [&] { return emitF32FromE4M3(b, emitE4M3FromF32(b, level)); },
+      [&] { return expCastProbability(level); });
+}
+
 CastRow RowSoftmax::cast(ArrayRef<Value> rawScores, Value maximum) {
   readMask(kCodeUnits);
   Vectors scores(rawScores);
@@ -254,9 +298,11 @@ CastRow RowSoftmax::cast(ArrayRef<Value> rawScores, Value maximum) {
   Vectors values = levels(scores, a, maximum);
 
   // NaN counts as too large.
-  Value tie = constant(p.cast == SoftmaxCast::ExpCast ? kCodeTie : kValueTie);
   Vectors exceeds;
   for (auto [j, value] : llvm::enumerate(values)) {
+    Value tie = byCast(
+        j, [&] { return constant(kValueTie); },
+        [&] { return constant(kCodeTie); });
     Value over = b.cmpF(arith::CmpFPredicate::UGT, value, tie);
     exceeds.push_back(seen[j] ? b.andI(over, seen[j]) : over);
   }
@@ -297,7 +343,7 @@ CastRow RowSoftmax::cast(ArrayRef<Value> rawScores, Value maximum) {
   result.factor = chosen[1];
   for (int64_t j = 0; j < kTileVectors; ++j)
     result.probabilities.push_back(
-        whereSeen(j, probability(chosen[2 + j]), -0.0));
+        whereSeen(j, probability(j, chosen[2 + j]), -0.0));
   return result;
 }
 
@@ -307,8 +353,7 @@ CastRow vcattn::emitSoftmaxRow(LoopBuilder &b, const AttentionOperands &p,
   RowSoftmax softmax(b, p, t, row);
   CastRow result =
       p.cast ? softmax.cast(scores, maximum) : softmax.exact(scores, maximum);
-  // Of codes every sum but the last is exact: the result is the exact sum,
-  // rounded once.
+  // Of a tile's codes every sum is exact.
   auto sum = [&](Value x, Value y) { return b.addF(x, y); };
   result.sum = b.reduce(b.combine(result.probabilities, sum), sum);
   return result;

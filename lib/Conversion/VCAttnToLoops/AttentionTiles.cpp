@@ -32,7 +32,7 @@ static LoopBuilder::Slice tileSlice(LoopBuilder &b, Value tensor,
 static Value packKeys(LoopBuilder &b, const AttentionOperands &p,
                       const AttentionTiles &t) {
   Value packed = b.empty(
-      {t.k.batch, t.k.heads, t.tiles, b.index(t.k.dim), b.index(kBlockTokens)},
+      {t.k.batch, t.k.heads, t.tiles, b.index(t.k.dim), b.index(kTileKeys)},
       b.getF32Type());
   auto vector = VectorType::get({kLanes}, p.elementOf(p.key));
   Value last = b.sub(t.k.tokens, b.index(1));
@@ -40,9 +40,9 @@ static Value packKeys(LoopBuilder &b, const AttentionOperands &p,
       {t.k.batch, t.k.heads, t.tiles}, {packed},
       [&](ArrayRef<Value> i, ArrayRef<Value> out) {
         LoopBuilder::Slice slice = tileSlice(b, out[0], i);
-        Value first = b.mul(i[2], b.index(kBlockTokens));
+        Value first = b.mul(i[2], b.index(kTileKeys));
         slice.tensor = b.loop(
-            b.index(0), b.index(kBlockTokens), {slice.tensor},
+            b.index(0), b.index(kTileKeys), {slice.tensor},
             [&](Value key, ArrayRef<Value> tile) {
               SmallVector<Value> tokens;
               for (int64_t lane = 0; lane < kLanes; ++lane)
@@ -85,10 +85,9 @@ static Value writePadding(LoopBuilder &b, const AttentionTiles &t, Value tensor,
 static std::pair<Value, Value> packValues(LoopBuilder &b,
                                           const AttentionOperands &p,
                                           const AttentionTiles &t) {
-  SmallVector<Value> outputs{
-      b.empty({t.k.batch, t.k.heads, t.tiles, b.index(kBlockTokens),
-               b.index(t.paddedDim)},
-              b.getF32Type())};
+  SmallVector<Value> outputs{b.empty(
+      {t.k.batch, t.k.heads, t.tiles, b.index(kTileKeys), b.index(t.paddedDim)},
+      b.getF32Type())};
   if (p.hasFloatValues())
     outputs.push_back(b.empty({t.k.batch, t.k.heads, t.tiles}, b.getI8Type()));
   int64_t lanes = LoopBuilder::lanes(t.valueDim);
@@ -98,8 +97,8 @@ static std::pair<Value, Value> packValues(LoopBuilder &b,
       {t.k.batch, t.k.heads, t.tiles}, outputs,
       [&](ArrayRef<Value> i, ArrayRef<Value> out) {
         Slices slices{tileSlice(b, out[0], i)};
-        Value first = b.mul(i[2], b.index(kBlockTokens));
-        Value count = b.minS(b.sub(t.k.tokens, first), b.index(kBlockTokens));
+        Value first = b.mul(i[2], b.index(kTileKeys));
+        Value count = b.minS(b.sub(t.k.tokens, first), b.index(kTileKeys));
         // x * 0 is 0 exactly if x is finite; the sum of that is NaN otherwise.
         auto vector = VectorType::get({lanes}, f32);
         SmallVector<Value> carried = b.loop(
@@ -121,7 +120,7 @@ static std::pair<Value, Value> packValues(LoopBuilder &b,
               return result;
             });
         slices[0].tensor =
-            b.loop(count, b.index(kBlockTokens), {carried[0]},
+            b.loop(count, b.index(kTileKeys), {carried[0]},
                    [&](Value row, ArrayRef<Value> tile) {
                      return b.steps(t.paddedDim, kLanes, tile,
                                     [&](Value d, ArrayRef<Value> tile) {
@@ -147,11 +146,12 @@ static std::pair<Value, Value> packValues(LoopBuilder &b,
 static Value packMeans(LoopBuilder &b, const AttentionOperands &p,
                        const AttentionTiles &t) {
   Type f32 = b.getF32Type();
+  Value blocks = b.ceilDiv(t.k.tokens, kBlockTokens);
   Value packed =
-      b.empty({t.k.batch, t.k.heads, t.tiles, b.index(t.paddedDim)}, f32);
+      b.empty({t.k.batch, t.k.heads, blocks, b.index(t.paddedDim)}, f32);
   int64_t lanes = LoopBuilder::lanes(t.valueDim);
   return b.forall(
-      {t.k.batch, t.k.heads, t.tiles}, {packed},
+      {t.k.batch, t.k.heads, blocks}, {packed},
       [&](ArrayRef<Value> i, ArrayRef<Value> out) {
         LoopBuilder::Slice slice =
             b.row(out[0], {i[0], i[1], i[2], b.index(0)}, t.paddedDim);
@@ -181,7 +181,7 @@ AttentionTiles vcattn::packTiles(LoopBuilder &b, const AttentionOperands &p) {
   // Without key heads there are no query heads either, but the division is.
   t.group =
       b.createOrFold<arith::DivUIOp>(t.q.heads, b.maxS(t.k.heads, b.index(1)));
-  t.tiles = b.ceilDiv(t.k.tokens, kBlockTokens);
+  t.tiles = b.ceilDiv(t.k.tokens, kTileKeys);
   t.keys = packKeys(b, p, t);
   std::tie(t.values, t.finite) = packValues(b, p, t);
   if (p.means)

@@ -82,9 +82,9 @@ Lowered vcattn::lowerPackMeans(LoopBuilder &b, PackMeansOp op) {
   Type f32 = b.getF32Type(), f16 = b.getF16Type();
   SmallVector<Value> sizes{b.dim(means, 0),
                            b.dim(means, 1),
-                           b.ceilDiv(tiles, kMeanTiles),
+                           b.ceilDiv(tiles, kMeanBlocks),
                            b.index(getValueChannels(dim) / kCoreEdge),
-                           b.index(kMeanTiles / kCoreEdge),
+                           b.index(kMeanBlocks / kCoreEdge),
                            b.index(kCoreEdge),
                            b.index(kCoreEdge)};
   Value out = b.empty(sizes, f16);
@@ -92,7 +92,7 @@ Lowered vcattn::lowerPackMeans(LoopBuilder &b, PackMeansOp op) {
       ArrayRef(sizes).drop_back(), {out},
       [&](ArrayRef<Value> i, ArrayRef<Value> out) {
         Value channel = b.add(b.mul(i[3], b.index(kCoreEdge)), i[5]);
-        Value first = b.add(b.mul(i[2], b.index(kMeanTiles)),
+        Value first = b.add(b.mul(i[2], b.index(kMeanBlocks)),
                             b.mul(i[4], b.index(kCoreEdge)));
         // Past the last channel the place is padding.
         Value isChannel =

@@ -40,3 +40,23 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @m {
+  gpu.func @maxima() kernel {
+    // expected-error@+1 {{fills maxima with -inf only}}
+    %0 = vcattn.fill 0.0 : !vcattn.fragment<64xf32, maxima>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @positive_maxima() kernel {
+    // expected-error@+1 {{fills maxima with -inf only}}
+    %0 = vcattn.fill 0x7F800000 : !vcattn.fragment<64xf32, maxima>
+    gpu.return
+  }
+}

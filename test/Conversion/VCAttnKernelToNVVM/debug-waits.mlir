@@ -22,6 +22,16 @@
 // PLAIN:   nvvm.mbarrier.try_wait %{{.*}}, %{{.*}} : !llvm.ptr<3>, i32 -> i1
 // PLAIN-NOT: trap
 
+// A wait that is not needed reads no clock.
+// CHECK-LABEL: gpu.func @asked_before
+// CHECK: %[[FULL:.*]] = nvvm.mbarrier.test.wait
+// CHECK-NOT: clock64
+// CHECK: scf.if %[[FULL]] {
+// CHECK-NEXT: } else {
+// CHECK-NEXT: nvvm.read.ptx.sreg.clock64
+// CHECK: nvvm.mbarrier.try_wait
+// CHECK: llvm.intr.trap
+
 // PTX: mbarrier.try_wait.parity
 // PTX: trap;
 gpu.module @kernels {
@@ -29,6 +39,13 @@ gpu.module @kernels {
     %use = arith.constant 0 : i32
     %p = vcattn.create_pipeline consumers 1 : <1 x !vcattn.tile<8x128xi8>>
     %t = vcattn.wait_tile %p[%use] : !vcattn.pipeline<1 x !vcattn.tile<8x128xi8>> -> !vcattn.tile<8x128xi8>
+    gpu.return
+  }
+  gpu.func @asked_before() kernel attributes {known_block_size = array<i32: 128, 1, 1>, vcattn.shared_memory = 1040 : i64} {
+    %use = arith.constant 0 : i32
+    %p = vcattn.create_pipeline consumers 1 : <1 x !vcattn.tile<8x128xi8>>
+    %full = vcattn.test_tile %p[%use] : !vcattn.pipeline<1 x !vcattn.tile<8x128xi8>>
+    %t = vcattn.wait_tile %p[%use] unless %full : !vcattn.pipeline<1 x !vcattn.tile<8x128xi8>> -> !vcattn.tile<8x128xi8>
     gpu.return
   }
 }

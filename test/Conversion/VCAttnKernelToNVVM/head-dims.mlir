@@ -53,11 +53,12 @@ gpu.module @m {
 !scores = !vcattn.fragment<64x128xi32, scores>
 
 // 64-byte rows: the swizzle of 64 bytes (2 in bits 62 and 63) and groups of 8 rows
-// 512 bytes apart (32 in bits 32 to 45). Five steps of 32 bytes cover 160
+// 512 bytes apart (32 in bits 32 to 45); the lower half is added to the tile. Five steps of 32 bytes cover 160
 // columns: two in each panel of 64 queries (4096 bytes: 256) or 128 keys (8192
 // bytes: 512) and 64 columns.
 // CHECK-LABEL: gpu.func @steps
-// CHECK-DAG: llvm.mlir.constant(-9223371899415756800 : i64) : i64
+// CHECK-DAG: llvm.mlir.constant(-9223371899415822336 : i64) : i64
+// CHECK-DAG: llvm.mlir.constant(65536 : i32) : i32
 // CHECK-DAG: llvm.mlir.constant(2 : i64) : i64
 // CHECK-DAG: llvm.mlir.constant(256 : i64) : i64
 // CHECK-DAG: llvm.mlir.constant(512 : i64) : i64
@@ -114,6 +115,7 @@ gpu.module @m {
 // -----
 
 !rows = !vcattn.fragment<64xf32, rows>
+!maxima = !vcattn.fragment<64xf32, maxima>
 !accumulator = !vcattn.fragment<64x24xf32, accumulator>
 
 // Of 16 accumulated channels the last 5 are not stored; scales past the last one
@@ -127,30 +129,31 @@ gpu.module @m {
 // CHECK: arith.cmpi ult, %{{.*}}, %[[FIRST]] : index
 // CHECK: arith.cmpi ult, %{{.*}}, %[[SECOND]] : index
 gpu.module @m {
-  gpu.func @partial(%acc: !accumulator, %one: !rows, %vs: memref<?x?x11xf32>, %out: memref<?x?x?x11xbf16>, %i: index) kernel {
-    vcattn.normalize_and_store %acc, %one, %one, %vs[%i, %i] to %out[%i, %i, %i]
-        : !accumulator, !rows, !rows, memref<?x?x11xf32>, memref<?x?x?x11xbf16>
+  gpu.func @partial(%acc: !accumulator, %one: !rows, %max: !maxima, %vs: memref<?x?x11xf32>, %out: memref<?x?x?x11xbf16>, %i: index) kernel {
+    vcattn.normalize_and_store %acc, %one, %max, %vs[%i, %i] to %out[%i, %i, %i]
+        : !accumulator, !rows, !maxima, memref<?x?x11xf32>, memref<?x?x?x11xbf16>
     gpu.return
   }
 }
 
 // -----
 
-!rows = !vcattn.fragment<64xf32, rows>
-!scores = !vcattn.fragment<64x128xi32, scores>
+!maxima = !vcattn.fragment<64xf32, maxima>
+!scores = !vcattn.fragment<64x64xi32, scores>
 !multipliers = !vcattn.fragment<64x4xf32, multipliers>
 
-// The largest of 32 scores per row, then one cast of it; a thread without a valid
+// The largest of 16 scores per row, then one cast of it; a thread without a valid
 // key has no level. What is computed again goes through an instruction of its own.
 // CHECK-LABEL: gpu.func @check
-// CHECK-COUNT-62: llvm.intr.smax
+// CHECK-COUNT-30: llvm.intr.smax
+// CHECK-NOT: llvm.intr.smax
 // CHECK-COUNT-2: nvvm.convert.f32x2.to.f16x2
 // CHECK-NOT: nvvm.convert.f32x2
 // CHECK: nvvm.vote.sync any
 // CHECK: llvm.inline_asm has_side_effects asm_dialect = att "", "=r,0" %arg2
 gpu.module @m {
-  gpu.func @check(%s: !scores, %a: !multipliers, %n: i32, %max: !rows) kernel {
-    %overflow = vcattn.check_maximum <expcast> %s, %a, %max valid %n : !scores, !multipliers, !rows
+  gpu.func @check(%s: !scores, %a: !multipliers, %n: i32, %max: !maxima) kernel {
+    %overflow = vcattn.check_maximum <expcast> %s, %a, %max valid %n : !scores, !multipliers, !maxima
     scf.if %overflow {
       %again = vcattn.recompute %n
     }

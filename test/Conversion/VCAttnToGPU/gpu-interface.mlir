@@ -22,11 +22,14 @@ func.func @other(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Means that the caller packed have to be contiguous within a group.
+// Means that the caller packed have to be contiguous within a group, key scales
+// within a head; batches and heads may be anywhere.
 // CHECK-LABEL: func.func @packed
+// CHECK-SAME: %[[KS:[a-z0-9]*]]: memref<1x2x1x4xf32, strided<[?, ?, 4, 1], offset: ?>>, %{{.*}}: tensor
 // CHECK-SAME: %[[M:[a-z0-9]*]]: memref<1x2x?x16x2x8x8xf16, strided<[?, ?, ?, 128, 64, 8, 1], offset: ?>>, %{{.*}}: memref
-// CHECK: %[[T:.*]] = bufferization.to_tensor %[[M]] restrict
-// CHECK: vcattn.packed_attention ins({{.*}}, %[[T]] :
+// CHECK-DAG: %[[T:.*]] = bufferization.to_tensor %[[M]] restrict
+// CHECK-DAG: %[[S:.*]] = bufferization.to_tensor %[[KS]] restrict
+// CHECK: vcattn.packed_attention ins(%{{[a-z0-9]*}}, %{{[a-z0-9]*}}, %{{[a-z0-9]*}}, %[[S]], {{.*}}, %[[T]] :
 func.func @packed(%q: tensor<1x2x64x128xi8>, %qs: tensor<1x2x64xf32>, %ks: tensor<1x2x1x4xf32>,
                   %v: tensor<1x2x1x136x128xf8E4M3FN>, %vs: tensor<1x2x128xf32>,
                   %m: tensor<1x2x?x16x2x8x8xf16>) -> tensor<1x2x64x128xbf16> {
@@ -36,7 +39,7 @@ func.func @packed(%q: tensor<1x2x64x128xi8>, %qs: tensor<1x2x64xf32>, %ks: tenso
           tensor<1x2x1x4xf32>, tensor<1x2x1x136x128xf8E4M3FN>, tensor<1x2x128xf32>, tensor<1x2x?x16x2x8x8xf16>)
       outs(%e : tensor<1x2x64x128xbf16>)
       {scale = 0.088 : f64, cast = #vcattn.cast<expcast>, target = #vcattn.target<"sm_90a">,
-       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24,
+       schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24,
            consumer_registers = 240, ping_pong = true, promotion = 32>} -> tensor<1x2x64x128xbf16>
   return %o : tensor<1x2x64x128xbf16>
 }

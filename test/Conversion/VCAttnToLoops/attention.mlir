@@ -2,11 +2,11 @@
 // RUN: vcattn-opt %s --convert-vcattn-to-loops="target=gpu" --split-input-file | FileCheck %s --check-prefix=GPU
 
 // Tiles of keys (transposed) and values in FP32, then one iteration per 32
-// queries: scores, codes, values. Keys are a multiple of 128, so that every key
-// of a tile is seen.
+// queries: scores, codes, values. Keys are a multiple of 64, so that every key
+// of a tile is seen. A tile's means are those of its block of 128 keys.
 // CHECK-LABEL: func.func @quantized
-//       CHECK: %[[KEYS:.*]] = scf.forall {{.*}} -> (tensor<1x2x2x64x128xf32>)
-//       CHECK: %[[VALUES:.*]] = scf.forall {{.*}} -> (tensor<1x2x2x128x64xf32>)
+//       CHECK: %[[KEYS:.*]] = scf.forall {{.*}} -> (tensor<1x2x4x64x64xf32>)
+//       CHECK: %[[VALUES:.*]] = scf.forall {{.*}} -> (tensor<1x2x4x64x64xf32>)
 //       CHECK: %[[MEANS:.*]] = scf.forall {{.*}} -> (tensor<1x2x2x64xf32>)
 //       CHECK:   arith.truncf %{{.*}} : vector<16xf32> to vector<16xf16>
 //       CHECK: scf.forall (%[[H:.*]], %{{.*}}) in (4, 2)
@@ -21,7 +21,9 @@
 //       CHECK:   scf.if %[[ANY]]
 //       CHECK:     arith.maxnumf
 //       CHECK:   } else {
-//       CHECK:   tensor.extract_slice %[[VALUES]]
+//       CHECK:   %[[BLOCK:.*]] = arith.divui %[[T:.*]], %c2
+//       CHECK:   tensor.extract_slice %[[MEANS]][{{.*}}, %[[BLOCK]], 0]
+//       CHECK:   tensor.extract_slice %[[VALUES]][{{.*}}, %[[T]], 0, 0]
 //       CHECK:   tensor.parallel_insert_slice {{.*}} : tensor<?x64xbf16> into tensor<1x4x64x64xbf16>
 // GPU-LABEL: func.func @quantized
 //       GPU: vcattn.quantized_attention
@@ -42,7 +44,7 @@ func.func @quantized(%q: tensor<1x4x64x64xi8>, %qs: tensor<1x4x64xf32>,
 // Floats: tiles with a value that is not finite go the way that skips what a
 // query does not see. Causality limits keys and tiles.
 // CHECK-LABEL: func.func @exact
-//       CHECK: %[[T:.*]]:2 = scf.forall {{.*}} -> (tensor<1x1x3x128x64xf32>, tensor<1x1x3xi8>)
+//       CHECK: %[[T:.*]]:2 = scf.forall {{.*}} -> (tensor<1x1x5x64x64xf32>, tensor<1x1x5xi8>)
 //       CHECK: scf.forall
 //       CHECK:   arith.minsi
 //       CHECK:   arith.ceildivui

@@ -358,7 +358,7 @@ func.func @schedule_without_target(%q: tensor<1x4x8x16xi8>, %qs: tensor<1x4x8xf3
     %ks: tensor<1x2x2x4xf32>, %v: tensor<1x2x200x24xf8E4M3FN>, %vs: tensor<1x2x24xf32>) {
   // expected-error @+1 {{'vcattn.quantized_attention' op a schedule needs a target}}
   %0 = vcattn.quantized_attention %q scale %qs, %k scale %ks, %v scale %vs
-      {cast = #vcattn.cast<expcast>, scale = 1.0 : f64, schedule = #vcattn.schedule<tile_q = 128, tile_k = 128,
+      {cast = #vcattn.cast<expcast>, scale = 1.0 : f64, schedule = #vcattn.schedule<tile_q = 128, tile_k = 64,
        stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
       : (tensor<1x4x8x16xi8>, tensor<1x4x8xf32>, tensor<1x2x200x16xi8>, tensor<1x2x2x4xf32>, tensor<1x2x200x24xf8E4M3FN>, tensor<1x2x24xf32>) -> tensor<1x4x8x24xf32>
   return

@@ -1,7 +1,7 @@
 // RUN: vcattn-opt %s --one-shot-bufferize="bufferize-function-boundaries" --split-input-file | FileCheck %s
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4,
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4,
                              consumers = 2, producer_registers = 24,
                              consumer_registers = 240, ping_pong = true,
                              promotion = 32>

@@ -30,8 +30,24 @@ func.func private @scores(!vcattn.fragment<64x128xf16, scores>)
 
 // -----
 
-// expected-error@+1 {{a fragment of levels holds i16 or f32, got 'i8'}}
+// expected-error@+1 {{a fragment of levels holds i16, got 'i8'}}
 func.func private @levels(!vcattn.fragment<64x128xi8, levels>)
+
+// -----
+
+// Levels of exact casts are codes, too.
+// expected-error@+1 {{a fragment of levels holds i16, got 'f32'}}
+func.func private @float_levels(!vcattn.fragment<64x64xf32, levels>)
+
+// -----
+
+// expected-error@+1 {{a fragment of maxima has rank 1, got 2}}
+func.func private @maxima_rank(!vcattn.fragment<64x1xf32, maxima>)
+
+// -----
+
+// expected-error@+1 {{a fragment of maxima holds f32, got 'f16'}}
+func.func private @maxima(!vcattn.fragment<64xf16, maxima>)
 
 // -----
 
@@ -239,10 +255,50 @@ func.func @settle(%s: !vcattn.in_flight<!vcattn.fragment<64x128xi32, scores>>) {
 // -----
 
 func.func @cast_scores(%s: !vcattn.fragment<64x128xi32, scores>, %a: !vcattn.fragment<64x4xf32, multipliers>,
-                       %m: !vcattn.fragment<64xf32, rows>) {
-  // expected-error@+1 {{gives '!vcattn.fragment<64x128xi16, levels>', not '!vcattn.fragment<64x128xf32, levels>'}}
+                       %m: !vcattn.fragment<64xf32, maxima>) {
+  // expected-error@+1 {{gives '!vcattn.fragment<64x128xi16, levels>', not '!vcattn.fragment<64x64xi16, levels>'}}
   %0, %1 = vcattn.cast_scores <expcast> %s, %a, %m : !vcattn.fragment<64x128xi32, scores>, !vcattn.fragment<64x4xf32, multipliers>,
-      !vcattn.fragment<64xf32, rows> -> !vcattn.fragment<64x128xf32, levels>
+      !vcattn.fragment<64xf32, maxima> -> !vcattn.fragment<64x64xi16, levels>
+  return
+}
+
+// -----
+
+// What casts add is made of the maxima, and not in a fragment of other rows.
+func.func @rows_for_maxima(%s: !vcattn.fragment<64x64xi32, scores>, %a: !vcattn.fragment<64x4xf32, multipliers>,
+                           %m: !vcattn.fragment<64xf32, rows>) {
+  // expected-error@+1 {{operand #2 must be fragment of Maxima, but got '!vcattn.fragment<64xf32, rows>'}}
+  %0 = "vcattn.check_maximum"(%s, %a, %m) {cast = #vcattn.cast<hybrid>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}
+      : (!vcattn.fragment<64x64xi32, scores>, !vcattn.fragment<64x4xf32, multipliers>, !vcattn.fragment<64xf32, rows>) -> i1
+  return
+}
+
+// -----
+
+func.func @factor(%s: !vcattn.fragment<64x64xi32, scores>, %a: !vcattn.fragment<64x4xf32, multipliers>,
+                  %m: !vcattn.fragment<64xf32, maxima>) {
+  // expected-error@+1 {{failed to verify that factor is for the same rows}}
+  %0:2 = "vcattn.raise_maximum"(%s, %a, %m) {cast = #vcattn.cast<hybrid>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}
+      : (!vcattn.fragment<64x64xi32, scores>, !vcattn.fragment<64x4xf32, multipliers>, !vcattn.fragment<64xf32, maxima>)
+      -> (!vcattn.fragment<64xf32, maxima>, !vcattn.fragment<128xf32, rows>)
+  return
+}
+
+// -----
+
+func.func @full(%p: !vcattn.pipeline<2 x !vcattn.tile<64x128xi8>>, %i: i32) {
+  // expected-note@+1 {{prior use here}}
+  %full = arith.constant 1 : i32
+  // expected-error@+1 {{use of value '%full' expects different type than prior uses: 'i1' vs 'i32'}}
+  %0 = vcattn.wait_tile %p[%i] unless %full : !vcattn.pipeline<2 x !vcattn.tile<64x128xi8>> -> !vcattn.tile<64x128xi8>
+  return
+}
+
+// -----
+
+func.func @no_cast(%l: !vcattn.fragment<64x64xi16, levels>) {
+  // expected-error@+1 {{expected '<'}}
+  %0 = vcattn.pack_probabilities %l : !vcattn.fragment<64x64xi16, levels> -> !vcattn.fragment<64x64xf8E4M3FN, probabilities>
   return
 }
 
@@ -250,7 +306,7 @@ func.func @cast_scores(%s: !vcattn.fragment<64x128xi32, scores>, %a: !vcattn.fra
 
 func.func @wrong_role(%s: !vcattn.fragment<64x128xi32, scores>) {
   // expected-error@+1 {{operand #0 must be fragment of Levels, but got '!vcattn.fragment<64x128xi32, scores>'}}
-  %0 = vcattn.pack_probabilities %s : !vcattn.fragment<64x128xi32, scores> -> !vcattn.fragment<64x128xf8E4M3FN, probabilities>
+  %0 = vcattn.pack_probabilities <hybrid> %s : !vcattn.fragment<64x128xi32, scores> -> !vcattn.fragment<64x128xf8E4M3FN, probabilities>
   return
 }
 
@@ -258,7 +314,7 @@ func.func @wrong_role(%s: !vcattn.fragment<64x128xi32, scores>) {
 
 func.func @pack(%l: !vcattn.fragment<64x128xi16, levels>) {
   // expected-error@+1 {{gives as many probabilities as levels}}
-  %0 = vcattn.pack_probabilities %l : !vcattn.fragment<64x128xi16, levels> -> !vcattn.fragment<64x64xf8E4M3FN, probabilities>
+  %0 = vcattn.pack_probabilities <expcast> %l : !vcattn.fragment<64x128xi16, levels> -> !vcattn.fragment<64x64xf8E4M3FN, probabilities>
   return
 }
 
@@ -296,22 +352,22 @@ func.func @too_few_coordinates(%map: !vcattn.tensor_map, %keys: !vcattn.pipeline
 
 // -----
 
-func.func @store_dynamic(%a: !vcattn.fragment<64x136xf32, accumulator>, %r: !vcattn.fragment<64xf32, rows>,
+func.func @store_dynamic(%a: !vcattn.fragment<64x136xf32, accumulator>, %r: !vcattn.fragment<64xf32, rows>, %x: !vcattn.fragment<64xf32, maxima>,
                          %vs: memref<?x?x?xf32>, %out: memref<?x?x?x?xbf16>, %i: index) {
   // expected-error@+1 {{out needs a static number of channels}}
-  vcattn.normalize_and_store %a, %r, %r, %vs[%i, %i] to %out[%i, %i, %i]
-      : !vcattn.fragment<64x136xf32, accumulator>, !vcattn.fragment<64xf32, rows>, !vcattn.fragment<64xf32, rows>,
+  vcattn.normalize_and_store %a, %r, %x, %vs[%i, %i] to %out[%i, %i, %i]
+      : !vcattn.fragment<64x136xf32, accumulator>, !vcattn.fragment<64xf32, rows>, !vcattn.fragment<64xf32, maxima>,
         memref<?x?x?xf32>, memref<?x?x?x?xbf16>
   return
 }
 
 // -----
 
-func.func @store(%a: !vcattn.fragment<64x136xf32, accumulator>, %r: !vcattn.fragment<64xf32, rows>,
+func.func @store(%a: !vcattn.fragment<64x136xf32, accumulator>, %r: !vcattn.fragment<64xf32, rows>, %x: !vcattn.fragment<64xf32, maxima>,
                  %vs: memref<?x?x64xf32>, %out: memref<?x?x?x64xbf16>, %i: index) {
   // expected-error@+1 {{accumulator has 128 channels, out has 64}}
-  vcattn.normalize_and_store %a, %r, %r, %vs[%i, %i] to %out[%i, %i, %i]
-      : !vcattn.fragment<64x136xf32, accumulator>, !vcattn.fragment<64xf32, rows>, !vcattn.fragment<64xf32, rows>,
+  vcattn.normalize_and_store %a, %r, %x, %vs[%i, %i] to %out[%i, %i, %i]
+      : !vcattn.fragment<64x136xf32, accumulator>, !vcattn.fragment<64xf32, rows>, !vcattn.fragment<64xf32, maxima>,
         memref<?x?x64xf32>, memref<?x?x?x64xbf16>
   return
 }

@@ -96,7 +96,7 @@ func.func @packed_mask_rank(
       ins(%q, %qs, %k, %ks, %v, %vs, %m : memref<1x8x200x128xi8>, memref<1x8x200xf32>, memref<1x2x300x128xi8>, memref<1x2x3x4xf32>, memref<1x2x3x136x128xf8E4M3FN>, memref<1x2x128xf32>, memref<1x2x1x16x2x8x8xf16>)
       mask(%x : memref<200x300xf16>) outs(%o : memref<1x8x200x128xbf16>)
       {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #vcattn.target<"sm_90a">,
-       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
+       schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
   return
 }
 
@@ -111,7 +111,7 @@ func.func @packed_lengths_rank(
       ins(%q, %qs, %k, %ks, %v, %vs, %m : memref<1x8x200x128xi8>, memref<1x8x200xf32>, memref<1x2x300x128xi8>, memref<1x2x3x4xf32>, memref<1x2x3x136x128xf8E4M3FN>, memref<1x2x128xf32>, memref<1x2x1x16x2x8x8xf16>)
       lengths(%x : memref<1x1xi32>) outs(%o : memref<1x8x200x128xbf16>)
       {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #vcattn.target<"sm_90a">,
-       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
+       schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
   return
 }
 
@@ -126,7 +126,7 @@ func.func @packed_blocks_rank(
       ins(%q, %qs, %k, %ks, %v, %vs, %m : memref<1x8x200x128xi8>, memref<1x8x200xf32>, memref<1x2x300x128xi8>, memref<1x2x3x4xf32>, memref<1x2x3x136x128xf8E4M3FN>, memref<1x2x128xf32>, memref<1x2x1x16x2x8x8xf16>)
       blocks(%x : memref<2x3xi1>) outs(%o : memref<1x8x200x128xbf16>)
       {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #vcattn.target<"sm_90a">,
-       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
+       schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
   return
 }
 
@@ -141,7 +141,7 @@ func.func @packed_mask(
       ins(%q, %qs, %k, %ks, %v, %vs, %m : memref<1x8x200x128xi8>, memref<1x8x200xf32>, memref<1x2x300x128xi8>, memref<1x2x3x4xf32>, memref<1x2x3x136x128xf8E4M3FN>, memref<1x2x128xf32>, memref<1x2x1x16x2x8x8xf16>)
       mask(%x : memref<1x1x200x200xf16>) outs(%o : memref<1x8x200x128xbf16>)
       {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #vcattn.target<"sm_90a">,
-       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
+       schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
   return
 }
 

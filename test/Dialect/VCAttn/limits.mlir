@@ -60,28 +60,31 @@ func.func @packed_attention(
       outs(%o : memref<1x8x200x128xbf16>)
       {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #vcattn.target<"sm_90a">, causal = #vcattn.causality<top_left>,
        window = #vcattn.window<left = 64>,
-       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
+       schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>}
   return
 }
 
-!scores = !vcattn.fragment<64x128xi32, scores>
-!rows = !vcattn.fragment<64xf32, rows>
+!scores = !vcattn.fragment<64x64xi32, scores>
+!maxima = !vcattn.fragment<64xf32, maxima>
 !multipliers = !vcattn.fragment<64x4xf32, multipliers>
-!keep = !vcattn.fragment<64x128xi1, keep>
-!added = !vcattn.fragment<64x128xf32, added>
+!keep = !vcattn.fragment<64x64xi1, keep>
+!added = !vcattn.fragment<64x64xf32, added>
+!levels = !vcattn.fragment<64x64xi16, levels>
 
 // CHECK-LABEL: func @kernel(
-func.func @kernel(%s: !scores, %a: !multipliers, %m: !rows, %n: i32, %i: index, %bits: memref<?x?x?x?xi1>, %floats: memref<?x?x?x?xbf16>) {
-  // CHECK: %[[K:.*]] = vcattn.keep_keys rows %{{.*}} diagonal %{{.*}} keys %{{.*}} to %{{.*}} left -1 right 0 : <64x128xi1, keep>
+func.func @kernel(%s: !scores, %a: !multipliers, %m: !maxima, %n: i32, %i: index, %bits: memref<?x?x?x?xi1>, %floats: memref<?x?x?x?xbf16>) {
+  // CHECK: %[[K:.*]] = vcattn.keep_keys rows %{{.*}} diagonal %{{.*}} keys %{{.*}} to %{{.*}} left -1 right 0 : <64x64xi1, keep>
   %keep = vcattn.keep_keys rows %n diagonal %n keys %n to %n left -1 right 0 : !keep
-  // CHECK: %[[KB:.*]] = vcattn.load_mask %[[K]], %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] : <64x128xi1, keep>, memref<?x?x?x?xi1>
+  // CHECK: %[[KB:.*]] = vcattn.load_mask %[[K]], %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] : <64x64xi1, keep>, memref<?x?x?x?xi1>
   %bool = vcattn.load_mask %keep, %bits[%i, %i, %i, %i] : !keep, memref<?x?x?x?xi1>
-  // CHECK: %[[KF:.*]], %[[A:.*]] = vcattn.load_mask %[[KB]], %{{.*}} : <64x128xi1, keep>, memref<?x?x?x?xbf16> -> !vcattn.fragment<64x128xf32, added>
+  // CHECK: %[[KF:.*]], %[[A:.*]] = vcattn.load_mask %[[KB]], %{{.*}} : <64x64xi1, keep>, memref<?x?x?x?xbf16> -> !vcattn.fragment<64x64xf32, added>
   %kept, %added = vcattn.load_mask %bool, %floats[%i, %i, %i, %i] : !keep, memref<?x?x?x?xbf16> -> !added
-  // CHECK: vcattn.cast_scores <exact> %{{.*}} keep %[[KF]] : !vcattn.fragment<64x128xi1, keep> added %[[A]] : !vcattn.fragment<64x128xf32, added> saturate :
-  %l, %overflow = vcattn.cast_scores <exact> %s, %a, %m keep %kept : !keep added %added : !added saturate : !scores, !multipliers, !rows -> !vcattn.fragment<64x128xf32, levels>
-  // CHECK: vcattn.raise_maximum <exact> %{{.*}} keep %[[KF]] : !vcattn.fragment<64x128xi1, keep> added %[[A]] : !vcattn.fragment<64x128xf32, added> :
-  %max, %factor = vcattn.raise_maximum <exact> %s, %a, %m keep %kept : !keep added %added : !added : !scores, !multipliers, !rows
+  // CHECK: vcattn.cast_scores <exact> %{{.*}} keep %[[KF]] : !vcattn.fragment<64x64xi1, keep> added %[[A]] : !vcattn.fragment<64x64xf32, added> saturate :
+  %l, %overflow = vcattn.cast_scores <exact> %s, %a, %m keep %kept : !keep added %added : !added saturate : !scores, !multipliers, !maxima -> !levels
+  // CHECK: vcattn.cast_scores <hybrid> %{{.*}} keep %[[KF]] : !vcattn.fragment<64x64xi1, keep> added %[[A]] : !vcattn.fragment<64x64xf32, added> :
+  %lh, %hybrid_overflow = vcattn.cast_scores <hybrid> %s, %a, %m keep %kept : !keep added %added : !added : !scores, !multipliers, !maxima -> !levels
+  // CHECK: vcattn.raise_maximum <exact> %{{.*}} keep %[[KF]] : !vcattn.fragment<64x64xi1, keep> added %[[A]] : !vcattn.fragment<64x64xf32, added> :
+  %max, %factor = vcattn.raise_maximum <exact> %s, %a, %m keep %kept : !keep added %added : !added : !scores, !multipliers, !maxima
   return
 }
 

@@ -46,7 +46,7 @@ func.func @attention_empty(%q: tensor<1x0x4x8xf32>, %k: tensor<1x0x0x8xf32>) -> 
 
 // CHECK-LABEL: func @quantized_attention(
 // CHECK: vcattn.quantized_attention %{{.*}} scale %{{.*}}, %{{.*}} scale %{{.*}}, %{{.*}} scale %{{.*}} mask %{{.*}} means %{{.*}} {cast = #vcattn.cast<expcast>, causal = #vcattn.causality<top_left>, scale = 5.000000e-01 : f64
-// CHECK-SAME: schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+// CHECK-SAME: schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 // CHECK-SAME: target = #vcattn.target<"sm_90a">
 func.func @quantized_attention(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
@@ -55,7 +55,7 @@ func.func @quantized_attention(
   %o, %lse = vcattn.quantized_attention %q scale %qs, %k scale %ks, %v scale %vs mask %mask means %means
       {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, causal = #vcattn.causality<top_left>,
        layout = #vcattn.layout<bhtd>, target = #vcattn.target<"sm_90a">,
-       schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24,
+       schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24,
                                    consumer_registers = 240, ping_pong = true, promotion = 32>}
       : (tensor<1x8x200x128xi8>, tensor<1x8x200xf32>, tensor<1x2x300x128xi8>, tensor<1x2x3x4xf32>,
          tensor<1x2x300x128xf8E4M3FN>, tensor<1x2x128xf32>, tensor<1x1x200x300xi1>, tensor<1x2x3x128xf32>)

@@ -1,7 +1,7 @@
 // RUN: vcattn-opt %s -split-input-file -verify-diagnostics
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @too_many_outputs(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
@@ -17,7 +17,7 @@ func.func @too_many_outputs(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @query_rank(
     %q: tensor<8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
@@ -33,7 +33,7 @@ func.func @query_rank(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @query_scale_rank(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
@@ -49,7 +49,7 @@ func.func @query_scale_rank(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @key_rank(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
@@ -65,7 +65,7 @@ func.func @key_rank(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @key_scale_rank(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3xf32>,
@@ -81,7 +81,7 @@ func.func @key_scale_rank(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @value_rank(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
@@ -97,7 +97,7 @@ func.func @value_rank(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @value_scale_rank(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
@@ -113,7 +113,7 @@ func.func @value_scale_rank(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @means_rank(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
@@ -129,7 +129,7 @@ func.func @means_rank(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @output_rank(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
@@ -145,7 +145,7 @@ func.func @output_rank(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @lse_type(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
@@ -161,7 +161,7 @@ func.func @lse_type(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @lse_rank(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
@@ -177,7 +177,7 @@ func.func @lse_rank(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @formats(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xf8E4M3FN>, %ks: tensor<1x2x3x4xf32>,
@@ -193,7 +193,7 @@ func.func @formats(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @head_dims(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x64xi8>, %ks: tensor<1x2x3x4xf32>,
@@ -209,7 +209,7 @@ func.func @head_dims(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @heads(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x3x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
@@ -225,7 +225,7 @@ func.func @heads(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @query_scale_shape(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x200x8xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
@@ -241,7 +241,7 @@ func.func @query_scale_shape(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @key_scale_shape(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x4x4xf32>,
@@ -257,7 +257,7 @@ func.func @key_scale_shape(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @value_shape(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
@@ -273,7 +273,7 @@ func.func @value_shape(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @value_scale_shape(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
@@ -289,7 +289,7 @@ func.func @value_scale_shape(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @means_shape(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
@@ -305,7 +305,7 @@ func.func @means_shape(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @output_shape(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
@@ -321,7 +321,7 @@ func.func @output_shape(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 func.func @lse_shape(
     %q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tensor<1x2x300x128xi8>, %ks: tensor<1x2x3x4xf32>,
@@ -388,7 +388,7 @@ func.func @tensor_map_box_size(%x: memref<8x8xi8>) {
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 2, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 16>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 2, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 16>
 
 func.func @totals_missing(
     %q: memref<1x8x200x128xi8>, %qs: memref<1x8x200xf32>, %k: memref<1x2x300x128xi8>, %ks: memref<1x2x3x4xf32>,
@@ -404,7 +404,7 @@ func.func @totals_missing(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 16>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 16>
 
 func.func @totals_unneeded(
     %q: memref<1x8x200x128xi8>, %qs: memref<1x8x200xf32>, %k: memref<1x2x300x128xi8>, %ks: memref<1x2x3x4xf32>,
@@ -420,7 +420,7 @@ func.func @totals_unneeded(
 // -----
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 2, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 16>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 2, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 16>
 
 func.func @totals_shape(
     %q: memref<1x8x200x128xi8>, %qs: memref<1x8x200xf32>, %k: memref<1x2x300x128xi8>, %ks: memref<1x2x3x4xf32>,
@@ -440,7 +440,7 @@ func.func @split_keys(%q: tensor<1x8x16x128xi8>, %qs: tensor<1x8x16xf32>, %k: te
   %0:2 = vcattn.packed_attention
       ins(%q, %qs, %k, %ks, %v, %vs, %m : tensor<1x8x16x128xi8>, tensor<1x8x16xf32>, tensor<1x2x5000x128xi8>, tensor<1x2x40x4xf32>, tensor<1x2x40x136x128xf8E4M3FN>, tensor<1x2x128xf32>, tensor<1x2x3x16x2x8x8xf16>)
       outs(%o, %l : tensor<3x1x8x16x128xf32>, tensor<3x1x8x16xf32>)
-      {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #vcattn.target<"sm_90a">, schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>, split_keys = 1024 : i64} -> tensor<3x1x8x16x128xf32>, tensor<3x1x8x16xf32>
+      {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #vcattn.target<"sm_90a">, schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>, split_keys = 1024 : i64} -> tensor<3x1x8x16x128xf32>, tensor<3x1x8x16xf32>
   return
 }
 
@@ -451,7 +451,7 @@ func.func @split_output(%q: tensor<1x8x16x128xi8>, %qs: tensor<1x8x16xf32>, %k: 
   %0:2 = vcattn.packed_attention
       ins(%q, %qs, %k, %ks, %v, %vs, %m : tensor<1x8x16x128xi8>, tensor<1x8x16xf32>, tensor<1x2x5000x128xi8>, tensor<1x2x40x4xf32>, tensor<1x2x40x136x128xf8E4M3FN>, tensor<1x2x128xf32>, tensor<1x2x3x16x2x8x8xf16>)
       outs(%o, %l : tensor<2x1x8x16x128xf32>, tensor<3x1x8x16xf32>)
-      {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #vcattn.target<"sm_90a">, schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>, split_keys = 2048 : i64} -> tensor<2x1x8x16x128xf32>, tensor<3x1x8x16xf32>
+      {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #vcattn.target<"sm_90a">, schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>, split_keys = 2048 : i64} -> tensor<2x1x8x16x128xf32>, tensor<3x1x8x16xf32>
   return
 }
 
@@ -462,6 +462,6 @@ func.func @split_lse(%q: tensor<1x8x16x128xi8>, %qs: tensor<1x8x16xf32>, %k: ten
   %0:2 = vcattn.packed_attention
       ins(%q, %qs, %k, %ks, %v, %vs, %m : tensor<1x8x16x128xi8>, tensor<1x8x16xf32>, tensor<1x2x5000x128xi8>, tensor<1x2x40x4xf32>, tensor<1x2x40x136x128xf8E4M3FN>, tensor<1x2x128xf32>, tensor<1x2x3x16x2x8x8xf16>)
       outs(%o, %l : tensor<2x1x8x16x128xf32>, tensor<1x1x8x16xf32>)
-      {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #vcattn.target<"sm_90a">, schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>, split_keys = 4096 : i64} -> tensor<2x1x8x16x128xf32>, tensor<1x1x8x16xf32>
+      {cast = #vcattn.cast<expcast>, scale = 0.5 : f64, target = #vcattn.target<"sm_90a">, schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>, split_keys = 4096 : i64} -> tensor<2x1x8x16x128xf32>, tensor<1x1x8x16xf32>
   return
 }

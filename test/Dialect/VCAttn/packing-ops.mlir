@@ -3,7 +3,7 @@
 // RUN: vcattn-opt %s -emit-bytecode | vcattn-opt | FileCheck %s
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 // CHECK-LABEL: func @pack_values(
 // CHECK: vcattn.pack_values %{{.*}} : (tensor<2x4x300x128xf8E4M3FN>) -> tensor<2x4x3x136x128xf8E4M3FN>

@@ -171,7 +171,7 @@ LogicalResult MmaMeansOp::verify() {
   TileType means = getMeans().getType();
   if (!means.getElementType().isF16() ||
       means.getShape()[0] + kRowSumColumns != accumulator.getColumns() ||
-      means.getShape()[1] != kMeanTiles ||
+      means.getShape()[1] != kMeanBlocks ||
       sums.getRows() != accumulator.getRows())
     return emitOpError("cannot multiply ")
            << sums << " by " << means << " onto " << accumulator;
@@ -204,9 +204,7 @@ LogicalResult LoadMaskOp::verify() {
 
 LogicalResult CastScoresOp::verify() {
   FragmentType scores = getScores().getType();
-  Type element = getCast() == SoftmaxCast::ExpCast
-                     ? Type(IntegerType::get(getContext(), 16))
-                     : Type(Float32Type::get(getContext()));
+  Type element = IntegerType::get(getContext(), 16);
   auto wanted = FragmentType::get(getContext(), scores.getShape(), element,
                                   FragmentRole::Levels);
   if (getLevels().getType() != wanted)

@@ -133,7 +133,8 @@ LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<int64_t> shape, Type element,
                                    FragmentRole role) {
   StringRef name = stringifyFragmentRole(role);
-  size_t rank = role == FragmentRole::Rows ? 1 : 2;
+  bool isOfRows = role == FragmentRole::Rows || role == FragmentRole::Maxima;
+  size_t rank = isOfRows ? 1 : 2;
   if (shape.size() != rank)
     return emitError() << "a fragment of " << name << " has rank " << rank
                        << ", got " << shape.size();
@@ -147,7 +148,7 @@ LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
   case FragmentRole::Scores:
     return wants(element.isInteger(32) || element.isF32(), "i32 or f32");
   case FragmentRole::Levels:
-    return wants(element.isInteger(16) || element.isF32(), "i16 or f32");
+    return wants(element.isInteger(16), "i16");
   case FragmentRole::Probabilities:
     return wants(isa<Float8E4M3FNType>(element), "f8E4M3FN");
   case FragmentRole::RowSums:
@@ -158,6 +159,7 @@ LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
   case FragmentRole::Accumulator:
   case FragmentRole::Rows:
   case FragmentRole::Added:
+  case FragmentRole::Maxima:
     return wants(element.isF32(), "f32");
   }
   llvm_unreachable("all roles are handled");

@@ -37,9 +37,9 @@ LogicalResult PackMeansOp::inferReturnTypes(MLIRContext *context,
   auto type = cast<RankedTensorType>(adaptor.getMeans().getType());
   types.push_back(
       RankedTensorType::get({type.getDimSize(0), type.getDimSize(1),
-                             ceilDivSize(type.getDimSize(2), kMeanTiles),
+                             ceilDivSize(type.getDimSize(2), kMeanBlocks),
                              ceilDivSize(type.getDimSize(3), kCoreEdge),
-                             kMeanTiles / kCoreEdge, kCoreEdge, kCoreEdge},
+                             kMeanBlocks / kCoreEdge, kCoreEdge, kCoreEdge},
                             Float16Type::get(context)));
   return success();
 }
@@ -93,8 +93,8 @@ static LogicalResult verifyPackedShapes(PackedAttentionOp op) {
       {"value scale", op.getValueScale(), {q.batch, k.heads, dim}},
       {"means",
        op.getMeans(),
-       {q.batch, k.heads, ceilDivSize(tiles, kMeanTiles),
-        ceilDivSize(dim, kCoreEdge), kMeanTiles / kCoreEdge, kCoreEdge,
+       {q.batch, k.heads, ceilDivSize(tiles, kMeanBlocks),
+        ceilDivSize(dim, kCoreEdge), kMeanBlocks / kCoreEdge, kCoreEdge,
         kCoreEdge}},
       {"output", op.getOuts()[0], result}};
   if (failed(verifyMasks(op, {op.getMask(), op.getLengths(), op.getBlockMask()},
@@ -148,7 +148,7 @@ LogicalResult PackedAttentionOp::verify() {
     return emitOpError("query and key must be codes of one format, got ")
            << type(getQuery()).getElementType() << " and "
            << type(getKey()).getElementType();
-  constexpr int64_t kSplitUnit = kMeanTiles * kBlockTokens;
+  constexpr int64_t kSplitUnit = kMeanBlocks * kBlockTokens;
   if (getSplitKeys() % kSplitUnit != 0)
     return emitOpError("split_keys must be a multiple of ")
            << kSplitUnit << ", got " << getSplitKeys();

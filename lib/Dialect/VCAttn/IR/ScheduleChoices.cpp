@@ -39,7 +39,7 @@ struct FieldInfo {
 /// In the order of ScheduleChoices::Field.
 static constexpr FieldInfo kFields[ScheduleChoices::NumFields] = {
     {"tile_q", 64, 192, 64, {"", ""}, "queries of a tile, 64 per consumer"},
-    {"tile_k", 128, 128, 128, {"", ""}, "keys of a tile"},
+    {"tile_k", 64, 64, 64, {"", ""}, "keys of a tile"},
     {"stages", 2, 8, 1, {"", ""}, "tiles of keys and of values in flight"},
     {"consumers", 1, 3, 1, {"", ""}, "warpgroups that compute"},
     {"producer_registers",
@@ -61,9 +61,9 @@ static constexpr FieldInfo kFields[ScheduleChoices::NumFields] = {
      {"false", "true"},
      "whether two consumers take turns in issuing products"},
     {"promotion",
-     8,
+     16,
      1024,
-     8,
+     16,
      {"", ""},
      "key tiles after which the FP8 accumulator is added to an FP32 one"},
 };

@@ -57,8 +57,10 @@ struct ChoicesBySize {
 /// What was measured to win over the default schedules (docs/Benchmarks.md).
 /// None changes a result's bits.
 static constexpr ChoicesBySize kChoicesBySize[] = {
-    // Twice as many blocks, each with one consumer.
+    // More blocks, each with one consumer.
     {SizeClass::Few, 128, 128, "tile_q=64"},
+    // The same, and loads that run further ahead.
+    {SizeClass::Decode, 128, 128, "tile_q=64,stages=8"},
 };
 
 llvm::StringRef vcattn::getChoicesBySize(SizeClass sizes, int64_t headDim,
@@ -84,13 +86,15 @@ struct Default {
 };
 } // namespace
 
-/// The first row that is large enough counts. Tiles have 128 keys.
+/// The first row that is large enough, and has as many queries as asked for if
+/// any are, counts.
 static constexpr Default kWgmmaDefaults[] = {
     // dims    queries  stages  consumers  registers  ping-pong  promotion
-    {64, 64, 192, 4, 3, 24, 160, false, 16}, // bound by the cast, not products
-    {128, 128, 128, 4, 2, 24, 240, true, 16},
-    {192, 128, 128, 3, 2, 24, 240, true, 16},
-    {256, 256, 128, 2, 2, 24, 240, true, 16},
+    {64, 64, 192, 8, 3, 24, 160, false, 32},
+    {128, 128, 192, 4, 3, 24, 160, false, 32},
+    {128, 128, 128, 4, 2, 24, 240, false, 32},
+    {192, 128, 192, 4, 3, 24, 160, false, 32},
+    {256, 256, 128, 4, 2, 24, 240, true, 32},
 };
 
 ScheduleAttr vcattn::getDefaultSchedule(TargetAttr target, int64_t headDim,
@@ -102,7 +106,7 @@ ScheduleAttr vcattn::getDefaultSchedule(TargetAttr target, int64_t headDim,
   for (const Default &x : kWgmmaDefaults)
     if (headDim <= x.headDim && valueDim <= x.valueDim &&
         (tileQ == 0 || tileQ == x.tileQ))
-      return ScheduleAttr::get(target.getContext(), x.tileQ, /*tile_k=*/128,
+      return ScheduleAttr::get(target.getContext(), x.tileQ, kTileKeys,
                                x.stages, x.consumers, x.producerRegisters,
                                x.consumerRegisters, x.pingPong, x.promotion);
   return {};
@@ -148,7 +152,7 @@ static int64_t getSharedMemoryBytes(ScheduleAttr schedule, int64_t stages,
            i8) +
       tile(stages, schedule.getTileK(), getKeyColumns(headDim), i8) +
       tile(stages, getValueRows(valueDim), schedule.getTileK(), i8) +
-      tile(kMeanStages, channels, kMeanTiles, Float16Type::get(context));
+      tile(kMeanStages, channels, kMeanBlocks, Float16Type::get(context));
   if (withTotals)
     bytes += tile(1, schedule.getTileQ(), channels, Float32Type::get(context));
   // A full and an empty barrier per stage of queries, keys, values and means.
@@ -158,7 +162,7 @@ static int64_t getSharedMemoryBytes(ScheduleAttr schedule, int64_t stages,
 bool vcattn::keepsTotalsInShared(const TargetInfo &target,
                                  ScheduleAttr schedule, int64_t headDim,
                                  int64_t valueDim) {
-  constexpr int64_t kLeastStages = 2;
+  constexpr int64_t kLeastStages = 4;
   return ::getSharedMemoryBytes(schedule, kLeastStages, headDim, valueDim,
                                 /*withTotals=*/true) <=
          target.sharedMemoryPerBlock;
@@ -186,26 +190,16 @@ int64_t vcattn::getBlockThreads(ScheduleAttr schedule) {
 }
 
 /// Registers without which a consumer's thread cannot keep its fragments: an
-/// accumulator, scores, probabilities (four to a register), and the least of
-/// addresses and row values beside them that assemblers get along with.
+/// accumulator, scores, the probabilities (four to a register) that the running
+/// product reads, the levels (two to a register) that are made meanwhile, and
+/// the least of addresses and row values beside them that assemblers get along
+/// with.
 static int64_t getNeededRegisters(ScheduleAttr schedule, int64_t valueDim) {
   constexpr int64_t kOthers = 24;
   int64_t rows = schedule.getTileQ() / schedule.getConsumers();
   int64_t columns =
-      getValueRows(valueDim) + schedule.getTileK() + schedule.getTileK() / 4;
+      getValueRows(valueDim) + schedule.getTileK() * (4 + 1 + 2) / 4;
   return rows * columns / kWarpgroupThreads + kOthers;
-}
-
-bool vcattn::castsUnderValues(ScheduleAttr schedule, int64_t valueDim,
-                              SoftmaxCast cast) {
-  // The probabilities of two tiles more: those that the running product reads,
-  // and those that are made beside the scores. An exact cast's levels take as
-  // many registers as scores until then.
-  int64_t rows = schedule.getTileQ() / schedule.getConsumers();
-  int64_t scores = rows * schedule.getTileK() / kWarpgroupThreads;
-  int64_t more = cast == SoftmaxCast::ExpCast ? scores / 2 : scores;
-  return getNeededRegisters(schedule, valueDim) + more <=
-         schedule.getConsumerRegisters();
 }
 
 LogicalResult vcattn::verifySchedule(Operation *op, TargetAttr target,

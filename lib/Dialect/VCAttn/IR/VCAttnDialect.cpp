@@ -11,6 +11,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "vcattn/Dialect/VCAttn/IR/EntryFunctions.h"
 #include "vcattn/Dialect/VCAttn/IR/VCAttn.h"
+#include "vcattn/Target/Schedules.h"
 #include "vcattn/Target/TargetInfo.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -82,10 +83,9 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t consumers, int64_t producerRegisters,
                                    int64_t consumerRegisters, bool pingPong,
                                    int64_t promotion) {
-  // A block mean and a key-scale block are 128 keys; a tile may not straddle.
-  if (tileK <= 0 || tileK % 128 != 0)
-    return emitError() << "tile_k must be a positive multiple of 128, got "
-                       << tileK;
+  // Maxima are checked by tiles, so that results depend on their size.
+  if (tileK != kTileKeys)
+    return emitError() << "tile_k must be " << kTileKeys << ", got " << tileK;
   if (consumers < 1 || tileQ <= 0 || tileQ % consumers != 0)
     return emitError() << "tile_q (" << tileQ
                        << ") must be a positive multiple of consumers ("
@@ -100,8 +100,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                          << registers;
   if (pingPong && consumers != 2)
     return emitError() << "ping_pong needs 2 consumers, got " << consumers;
-  if (promotion <= 0 || promotion % 8 != 0)
-    return emitError() << "promotion must be a positive multiple of 8, got "
-                       << promotion;
+  if (promotion <= 0 || promotion % kGroupTiles != 0)
+    return emitError() << "promotion must be a positive multiple of "
+                       << kGroupTiles << ", got " << promotion;
   return success();
 }

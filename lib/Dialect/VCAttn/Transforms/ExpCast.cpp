@@ -25,15 +25,15 @@ public:
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     for (auto op : collect<QuantizedAttentionOp>(getOperation())) {
-      if (op.getCast() == SoftmaxCast::ExpCast) {
+      if (op.getCast() == cast) {
         ++refused;
         continue;
       }
-      rewriter.modifyOpInPlace(op, [&] { op.setCast(SoftmaxCast::ExpCast); });
+      rewriter.modifyOpInPlace(op, [&] { op.setCast(cast); });
       ++converted;
     }
     for (AttentionOp op : collect<AttentionOp>(getOperation())) {
-      toQuantizedAttention(op, SoftmaxCast::ExpCast, rewriter);
+      toQuantizedAttention(op, cast, rewriter);
       ++converted;
     }
   }

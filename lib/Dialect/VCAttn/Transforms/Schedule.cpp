@@ -79,9 +79,11 @@ private:
       return failure();
     int64_t headDim = getChannels(op.getQuery());
     int64_t valueDim = getChannels(op.getValue());
-    // A block mask is made of tiles of 128 queries and 128 keys.
-    ScheduleAttr base = getDefaultSchedule(
-        targetAttr, headDim, valueDim, op.getBlockMask() ? kBlockTokens : 0);
+    // With fewer queries to a tile consumers have the registers that masks
+    // take; and a block mask is made of tiles of 128 queries.
+    bool isMasked = op.getMask() || op.getBlockMask();
+    ScheduleAttr base = getDefaultSchedule(targetAttr, headDim, valueDim,
+                                           isMasked ? kBlockTokens : 0);
     if (!base)
       return op.emitError("no schedule is known for target ")
              << chip << " with head dimension " << printSize(headDim)

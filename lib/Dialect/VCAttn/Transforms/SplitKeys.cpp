@@ -28,7 +28,7 @@ using namespace mlir;
 using namespace vcattn;
 
 /// Shards begin where groups of means do.
-static constexpr int64_t kUnitTiles = kMeanTiles;
+static constexpr int64_t kUnitTiles = kMeanBlocks;
 static constexpr int64_t kUnitKeys = kUnitTiles * kBlockTokens;
 /// In key tiles, what a unit of work costs besides those it has, and what
 /// merging costs (docs/Rationale.md).

@@ -1,7 +1,7 @@
 // RUN: vcattn-opt %s -vcattn-pack-operands | FileCheck %s
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 32>
 
 // CHECK-LABEL: func @means
 // CHECK-SAME: %[[Q:[^:]*]]: tensor<1x8x200x128xi8>, %[[QS:[^:]*]]: tensor<1x8x200xf32>, %[[K:[^:]*]]: tensor<1x2x300x128xi8>, %[[KS:[^:]*]]: tensor<1x2x3x4xf32>, %[[V:[^:]*]]: tensor<1x2x300x128xf8E4M3FN>, %[[VS:[^:]*]]: tensor<1x2x128xf32>, %[[M:[^:]*]]: tensor<1x2x3x128xf32>
@@ -81,7 +81,7 @@ func.func @limits(%q: tensor<1x8x200x128xi8>, %qs: tensor<1x8x200xf32>, %k: tens
 
 // Other dimensions: channels in whole eights, and room in global memory for the
 // FP32 copies that shared memory has none for. The third result is dropped.
-#wide = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 2, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 16>
+#wide = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 2, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 16>
 // CHECK-LABEL: func @head_dims
 // CHECK: vcattn.pack_values %{{.*}} : (tensor<1x1x8x250xf8E4M3FN>) -> tensor<1x1x1x264x128xf8E4M3FN>
 // CHECK: vcattn.pack_means %{{.*}} -> tensor<1x1x1x32x2x8x8xf16>

@@ -5,9 +5,9 @@
 // RUN: vcattn-opt %t/codes.mlir -vcattn-schedule=file=%t/good.json | FileCheck %s
 // RUN: vcattn-opt %t/codes.mlir -vcattn-schedule="file=%t/good.json choices=promotion=64" | FileCheck %s --check-prefix=CHOICES
 // CHECK-LABEL: func @few
-// CHECK: tile_q = 64, tile_k = 128, stages = 5, consumers = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, promotion = 16>
+// CHECK: tile_q = 64, tile_k = 64, stages = 5, consumers = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, promotion = 32>
 // CHECK-LABEL: func @open
-// CHECK: tile_q = 128, tile_k = 128, stages = 4,
+// CHECK: tile_q = 192, tile_k = 64, stages = 4, consumers = 3,
 // CHOICES-LABEL: func @few
 // CHOICES: stages = 5, {{.*}} promotion = 64>
 
@@ -62,4 +62,4 @@ func.func @open(%q: tensor<1x1x?x128xi8>, %qs: tensor<1x1x?xf32>, %k: tensor<1x1
 //--- room.json
 {"version": 1,
  "schedules": [{"target": "sm_90a", "head_dim": 128, "value_dim": 128, "cast": "expcast", "scores": "i8", "causal": "none",
-                "sizes": "few", "schedule": {"stages": "8"}, "device": "a card", "milliseconds": 0.5}]}
+                "sizes": "few", "schedule": {"tile_q": "192", "stages": "8"}, "device": "a card", "milliseconds": 0.5}]}

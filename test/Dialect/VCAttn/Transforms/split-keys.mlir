@@ -3,7 +3,7 @@
 // RUN: vcattn-opt %s --vcattn-split-keys=keys=-1 --canonicalize | FileCheck %s --check-prefix=WHOLE
 
 #target = #vcattn.target<"sm_90a">
-#schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 16>
+#schedule = #vcattn.schedule<tile_q = 128, tile_k = 64, stages = 4, consumers = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, promotion = 16>
 
 // WHOLE-NOT: vcattn.merge_attention
 

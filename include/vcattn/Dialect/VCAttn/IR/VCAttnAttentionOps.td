@@ -20,7 +20,7 @@ def VCAttn_CodeTensor : 4DTensorOf<[F16, BF16, F32, I8, F8E4M3FN]>;
 def VCAttn_MaskTensor : 4DTensorOf<[I1, F16, BF16, F32]>;
 /// Per batch, how many keys count.
 def VCAttn_LengthsTensor : 1DTensorOf<[I32]>;
-/// Per tile of 128 queries and tile of 128 keys, whether the one sees the other.
+/// Per block of 128 queries and block of 128 keys, whether the one sees the other.
 def VCAttn_BlockMaskTensor : 4DTensorOf<[I1]>;
 /// Block means of the values: [batch, kv heads, ceil(keys / 128), value dim].
 def VCAttn_MeansTensor : 4DTensorOf<[F32]>;
@@ -50,8 +50,8 @@ def VCAttn_AttentionOp : VCAttn_Op<"attention", [
     they hold, NaN included; less than 0 is 0, more than Nk is Nk.
 
     `blocks` has dimensions [B, Hq, ceil(Nq / 128), ceil(Nk / 128)] whatever the
-    layout, of which the first two may be 1: a query tile sees no key of a key
-    tile whose entry is false, and a kernel does not touch it. Tiles are those of
+    layout, of which the first two may be 1: a query block sees no key of a key
+    block whose entry is false, and a kernel does not touch it. Blocks are those of
     this op's own keys, in their order: whoever sorts keys by cluster, so that a
     block mask says something about values too, gathers them first
     (docs/Rationale.md).
@@ -80,7 +80,7 @@ def VCAttn_AttentionOp : VCAttn_Op<"attention", [
     Arg<Optional<VCAttn_MaskTensor>, "which keys count, or what is added to their scores">:$mask,
     Arg<Optional<VCAttn_MeansTensor>, "block means to add back to the values">:$means,
     Arg<Optional<VCAttn_LengthsTensor>, "how many keys count, per batch">:$lengths,
-    Arg<Optional<VCAttn_BlockMaskTensor>, "which key tiles a query tile sees">:$block_mask,
+    Arg<Optional<VCAttn_BlockMaskTensor>, "which key blocks a query block sees">:$block_mask,
     F64Attr:$scale,
     DefaultValuedAttr<VCAttn_CausalityAttr, "Causality::None">:$causal,
     OptionalAttr<VCAttn_WindowAttr>:$window,
@@ -106,7 +106,7 @@ def VCAttn_QuantizedAttentionOp : VCAttn_Op<"quantized_attention", [
   let description = [{
     Attention whose probabilities are E4M3 codes, made by `cast`, and whose
     denominator sums the decoded codes. docs/Numerics.md gives the recurrence
-    over key tiles of 128 that every implementation follows.
+    over tiles of 64 keys that every implementation follows.
 
     Queries and keys are codes of one format, i8 or f8E4M3FN (the format of the
     scores), or floats; values are f8E4M3FN codes or floats. Codes come with
@@ -142,7 +142,7 @@ def VCAttn_QuantizedAttentionOp : VCAttn_Op<"quantized_attention", [
     Arg<Optional<VCAttn_MaskTensor>, "which keys count, or what is added to their scores">:$mask,
     Arg<Optional<VCAttn_MeansTensor>, "block means to add back to the values">:$means,
     Arg<Optional<VCAttn_LengthsTensor>, "how many keys count, per batch">:$lengths,
-    Arg<Optional<VCAttn_BlockMaskTensor>, "which key tiles a query tile sees">:$block_mask,
+    Arg<Optional<VCAttn_BlockMaskTensor>, "which key blocks a query block sees">:$block_mask,
     F64Attr:$scale,
     VCAttn_SoftmaxCastAttr:$cast,
     DefaultValuedAttr<VCAttn_CausalityAttr, "Causality::None">:$causal,

@@ -75,11 +75,14 @@ def VCAttn_WindowAttr : VCAttn_Attr<"Window", "window"> {
 
 def VCAttn_SoftmaxCast : VCAttn_Enum<"SoftmaxCast", "How scores become 8-bit probabilities", [
   I32EnumAttrCase<"Exact", 0, "exact">,
-  I32EnumAttrCase<"ExpCast", 1, "expcast">
+  I32EnumAttrCase<"ExpCast", 1, "expcast">,
+  I32EnumAttrCase<"Hybrid", 2, "hybrid">
 ]>;
 def VCAttn_SoftmaxCastAttr : VCAttn_EnumAttr<VCAttn_SoftmaxCast, "cast", [{
   `exact`: the exponential in FP32, then one rounding to E4M3. `expcast`: one
-  fused multiply-add whose rounded result is the E4M3 code itself.
+  fused multiply-add whose rounded result is the E4M3 code itself. `hybrid`: of
+  the 8 groups of 8 keys in a tile the first ones as `exact`, the others as
+  `expcast`.
 }]>;
 
 def VCAttn_Format : VCAttn_Enum<"Format", "Storage format of quantized values", [

@@ -13,5 +13,6 @@ include "vcattn/Dialect/VCAttn/IR/VCAttnAttentionOps.td"
 include "vcattn/Dialect/VCAttn/IR/VCAttnMethodOps.td"
 include "vcattn/Dialect/VCAttn/IR/VCAttnPackingOps.td"
 include "vcattn/Dialect/VCAttn/IR/VCAttnKernelOps.td"
+include "vcattn/Dialect/VCAttn/IR/VCAttnSoftmaxOps.td"
 
 #endif // VCATTN_OPS_TD

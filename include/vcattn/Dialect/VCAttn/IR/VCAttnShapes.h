@@ -18,9 +18,15 @@
 
 namespace vcattn {
 
-/// Keys in one block: a block mean, a key-scale block and a key tile alike
-/// (the paper's B_v).
+/// Keys in one block: a block mean and a key-scale block (the paper's B_v).
 inline constexpr int64_t kBlockTokens = 128;
+
+/// Keys in one tile: so many scores are cast at once, against one maximum.
+inline constexpr int64_t kTileKeys = 64;
+
+/// The hybrid cast treats keys in groups: of the 8 groups of a tile, so many
+/// are cast exactly.
+inline constexpr int64_t kCastGroupKeys = 8, kExactCastGroups = 5;
 
 /// Scales that quantized keys have per block: one per lane of a quad.
 inline constexpr int64_t kKeyScaleGroups = 4;

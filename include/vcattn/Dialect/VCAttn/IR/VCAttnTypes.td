@@ -39,7 +39,8 @@ def VCAttn_FragmentRole : I32EnumAttr<"FragmentRole", "What a register tile hold
   I32EnumAttrCase<"RowSums", 5, "row_sums">,
   I32EnumAttrCase<"Rows", 6, "rows">,
   I32EnumAttrCase<"Keep", 7, "keep">,
-  I32EnumAttrCase<"Added", 8, "added">
+  I32EnumAttrCase<"Added", 8, "added">,
+  I32EnumAttrCase<"Maxima", 9, "maxima">
 ]> {
   let cppNamespace = "::vcattn";
   let genSpecializedAttr = 0;
@@ -159,5 +160,6 @@ def VCAttn_RowSums : VCAttn_FragmentOf<"RowSums">;
 def VCAttn_Rows : VCAttn_FragmentOf<"Rows">;
 def VCAttn_Keep : VCAttn_FragmentOf<"Keep">;
 def VCAttn_Added : VCAttn_FragmentOf<"Added">;
+def VCAttn_Maxima : VCAttn_FragmentOf<"Maxima">;
 
 #endif // VCATTN_TYPES_TD

@@ -260,7 +260,8 @@ def ExpCast : Pass<"vcattn-expcast"> {
   let description = [{
     The softmax cast of quantized attentions becomes `expcast`: the bits of the
     E4M3 code are an affine function of the score, so that no exponential is
-    computed; docs/Numerics.md bounds the error.
+    computed; docs/Numerics.md bounds the error. With `cast=hybrid` it becomes
+    `hybrid`, which does that for a part of each tile's keys only.
 
     ```mlir
     %o = vcattn.quantized_attention %q8 scale %qs, %k8 scale %ks, %v8 scale %vs
@@ -278,6 +279,16 @@ def ExpCast : Pass<"vcattn-expcast"> {
     operands: only its probabilities are codes then.
   }];
   let dependentDialects = ["::vcattn::VCAttnDialect"];
+  let options = [
+    Option<"cast", "cast", "::vcattn::SoftmaxCast",
+           /*default=*/"::vcattn::SoftmaxCast::ExpCast",
+           "The cast to choose",
+           [{::llvm::cl::values(
+               clEnumValN(::vcattn::SoftmaxCast::ExpCast, "expcast",
+                          "for every key"),
+               clEnumValN(::vcattn::SoftmaxCast::Hybrid, "hybrid",
+                          "for some keys, exponentials for the others"))}]>,
+  ];
   let statistics = [
     Statistic<"converted", "converted", "Attentions whose cast was changed">,
     Statistic<"refused", "refused", "Attentions that had this cast already">,
