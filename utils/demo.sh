@@ -23,7 +23,7 @@ cat <<EOF
 $example is attention as a frontend writes it: a matrix product,
 a softmax, a matrix product, on bf16 tensors of 4 heads, 2048 tokens and head
 dimension 128. The compiler recognises it and replaces it by the low-bit
-VC-Attention: scores from 8-bit integers, 8-bit probabilities made by one
+VC-Attention: scores from 8-bit integers, 8-bit probabilities made by an exponential or one
 multiply-add each, values as 8-bit residuals of block means.
 
 1. For a Hopper GPU. The kernels and a host function that launches them; no GPU

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Time attention kernels of several schedules beside cuDNN's, in one run.
 
-    bench.py build BIN OUT NAME=SCHEDULE...   anywhere: one library per score format and schedule, and one that packs
+    bench.py build BIN OUT NAME[@CAST]=SCHEDULE... anywhere: one library per score format and schedule, and one that packs
     bench.py run OUT [--quick] [--shapes=4x16x1024,...] [--scores=i8,...] [--only=NAME,...]
                                               with a Hopper GPU, CUDA's driver, PyTorch and NumPy
 
-A SCHEDULE is what vcattn-compile --schedule takes, for example stages=3,promotion=32; an empty one is the default.
+A SCHEDULE is what vcattn-compile --schedule takes, for example stages=3,promotion=32; an empty one is the default. CAST is the softmax
+cast, expcast or exact; a name without one has the default's.
 A shape is batch x heads x tokens. "run" times the kernel alone, on packed operands. Times are sustained: 0.7 s of
 warm-up, then a window of 2 s with clock and power read in its middle (--quick: 0.25 s and 0.5 s). TFLOP/s are
 4 * batch * heads * tokens^2 * 128 / time. Prints one row per shape and kernel, and last a line of JSON.
@@ -31,7 +32,9 @@ def build(bin_folder, out, schedules):
     for scores in SCORES:
         for i, (name, schedule) in enumerate(schedules):
             choose = f"--vcattn-schedule=target=sm_90a choices={schedule}" if schedule else "--vcattn-schedule=target=sm_90a"
-            text = run(bin_folder / "vcattn-opt", f"--vcattn-method=scores={scores}", choose, "--vcattn-pack-operands", input=source)
+            cast = name.partition("@")[2]
+            method = f"--vcattn-method=scores={scores}" + (f" cast={cast}" if cast else "")
+            text = run(bin_folder / "vcattn-opt", method, choose, "--vcattn-pack-operands", input=source)
             body = Body(text)
             kernel = body.find("vcattn.packed_attention")
             operands = body.operands("vcattn.packed_attention")

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-DIM = TILE = 128
+DIM = BLOCK_TOKENS = 128
+CASTS = ("expcast", "exact", "hybrid")
 KINDS = ("gaussian", "clustered", "constant")
 # Scores with a deviation of 3, and scores of some 100,000: probabilities of 0 and 1.
 MORE_KINDS = ("peaked", "huge")
@@ -100,7 +101,7 @@ class Case:
     def shapes(self):
         """Shape and NumPy element type of every tensor of the compiled functions, by name."""
         hq, hkv, nq, nk = self.query_heads, self.key_heads, self.queries, self.keys
-        tiles = -(-nk // TILE)
+        blocks = -(-nk // BLOCK_TOKENS)
         code = "int8" if self.scores == "i8" else "uint8"
         d, dv = self.head_dim, self.value_dim
         return {
@@ -109,11 +110,11 @@ class Case:
             "q_codes": (self.sizes(hq, nq, d), code),
             "q_scales": ((1, hq, nq), "float32"),
             "k_codes": (self.sizes(hkv, nk, d), code),
-            "k_scales": ((1, hkv, tiles, 4), "float32"),
+            "k_scales": ((1, hkv, blocks, 4), "float32"),
             "v_codes": (self.sizes(hkv, nk, dv), "uint8"),
             "v_scales": ((1, hkv, dv), "float32"),
-            "means": ((1, hkv, tiles, dv), "float32"),
-            "v_packed": ((1, hkv, tiles, -(-dv // 8) * 8 + 8, TILE), "uint8"),
+            "means": ((1, hkv, blocks, dv), "float32"),
+            "v_packed": ((1, hkv, blocks, -(-dv // 8) * 8 + 8, BLOCK_TOKENS), "uint8"),
         }
 
     def rows(self, limit=512):
@@ -132,7 +133,7 @@ CODES = ("q_codes", "q_scales", "k_codes", "k_scales", "v_codes", "v_scales", "m
 PACKED = ("q_codes", "q_scales", "k_codes", "k_scales", "v_packed", "v_scales", "means")
 SCORES = ("i8", "f8E4M3FN")
 LIBRARIES = [(layout, scores, "expcast", DIM, DIM) for layout in ("bhtd", "bthd") for scores in SCORES]
-LIBRARIES += [("bhtd", scores, "exact", DIM, DIM) for scores in SCORES]
+LIBRARIES += [("bhtd", scores, cast, DIM, DIM) for cast in CASTS if cast != "expcast" for scores in SCORES]
 # Other head and value dimensions, one library each.
 DIMS = (
     *((64, 64), (192, 128), (256, 256), (128, 64), (64, 128), (256, 64), (16, 256)),

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from abi import CallError, GpuFunction
-from cases import BENCHMARKS, CODES, DIM, PACKED, SCORES, Case, checksums
+from cases import BENCHMARKS, CASTS, CODES, DIM, PACKED, SCORES, Case, checksums
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 TORCH = {"int8": torch.int8, "uint8": torch.uint8, "int32": torch.int32, "float32": torch.float32, "uint16": torch.bfloat16}
@@ -199,7 +199,7 @@ def benchmark(folder):
                 return F.scaled_dot_product_attention(q, k, v)
 
         measure("cuDNN BF16 (PyTorch)", cudnn, cudnn)
-        for scores, cast in product(SCORES, ("expcast", "exact")):
+        for scores, cast in product(SCORES, CASTS):
             case = Case("bhtd", scores, heads, heads, tokens, tokens, "gaussian", 1, cast, **dims)
             if not (folder / f"{case.library}.so").exists():
                 continue

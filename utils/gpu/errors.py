@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""Error of compiled attention on a Hopper GPU, on seven kinds of input: errors.py FOLDER [tokens ...]
+"""Error of compiled attention on a Hopper GPU, on seven kinds of input: errors.py FOLDER [tokens ...] [--seeds N]
 
 FOLDER is what prepare.py made. Relative L2 error against FP64 attention of 256
-sampled rows, from BF16 to BF16, without and with the exact cast; 8,192 and
+sampled rows, from BF16 to BF16, with every cast; 8,192 and
 75,600 tokens unless others are given. 262,144 tokens take some minutes.
 """
-import sys
+import argparse
+from itertools import product
 from pathlib import Path
 
 import torch
-from cases import DIM, SCORES, Case
-from check import SCALE, Library, allocate
+from cases import CASTS, DIM, SCORES, Case
+from check import Library, allocate
 
+SCALE = DIM**-0.5
 KINDS = ("gaussian", "clustered", "outliers", "constant", "peaked", "peaked-clustered", "video")
 ROWS = 256
 
@@ -51,25 +53,29 @@ def exact(q, k, v, rows):
 
 
 def main():
-    folder, sizes = Path(sys.argv[1]), [int(x) for x in sys.argv[2:]] or [8192, 75600]
-    variants = [(scores, cast) for cast in ("expcast", "exact") for scores in SCORES]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("tokens", type=int, nargs="*", default=[8192, 75600])
+    parser.add_argument("--seeds", type=int, default=1, help="inputs of each kind, of which the mean error is printed")
+    options = parser.parse_args()
+    variants = [(scores, cast) for cast in CASTS for scores in SCORES]
     print(f"{'tokens':>7} {'input':16} " + " ".join(f"{f'{scores}, {cast}':>18}" for scores, cast in variants))
     generator = torch.Generator(device="cuda").manual_seed(7)
     libraries = {}
-    for tokens in sizes:
+    for tokens, kind in product(options.tokens, KINDS):
         heads = 2 if tokens < 75600 else 1
-        for kind in KINDS:
+        errors = torch.zeros(len(variants), dtype=torch.float64)
+        for _ in range(options.seeds):
             q, k, v = inputs(kind, heads, tokens, generator)
             rows = torch.randint(0, tokens, (ROWS,), device="cuda", generator=generator)
-            want, line = exact(q, k, v, rows), f"{tokens:7} {kind:16} "
-            for scores, cast in variants:
+            want = exact(q, k, v, rows)
+            for i, (scores, cast) in enumerate(variants):
                 case = Case("bhtd", scores, heads, heads, tokens, tokens, kind, 1, cast)
                 if case.library not in libraries:
-                    libraries[case.library] = Library(folder / f"{case.library}.so")
+                    libraries[case.library] = Library(options.folder / f"{case.library}.so")
                 (out,) = libraries[case.library].run("attention", [q, k, v], allocate(case, "out"))
-                error = (out[0][:, rows].double() - want).norm() / want.norm()
-                line += f" {error.item():18.4f}"
-            print(line, flush=True)
+                errors[i] += ((out[0][:, rows].double() - want).norm() / want.norm()).item() / options.seeds
+        print(f"{tokens:7} {kind:16} " + " ".join(f"{error:18.4f}" for error in errors.tolist()), flush=True)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from this file; see cases.py.
 from dataclasses import dataclass
 
 import numpy as np
-from cases import DIM, TILE, mix, normals, to_bf16
+from cases import BLOCK_TOKENS, DIM, mix, normals, to_bf16
 
 BATCH, QUERY_HEADS, KEY_HEADS = 2, 4, 2
 SIZES = [(n, n) for n in (1, 127, 128, 129, 1000)]
@@ -135,7 +135,7 @@ class LimitCase:
             operands.append(self.lengths())
         if self.limit.blocks:
             b, h = (n if is_full else 1 for n, is_full in zip((BATCH, QUERY_HEADS), self.limit.blocks))
-            operands.append(self.chance(5, b, h, -(-self.queries // TILE), -(-self.keys // TILE)) < 0.5)
+            operands.append(self.chance(5, b, h, -(-self.queries // BLOCK_TOKENS), -(-self.keys // BLOCK_TOKENS)) < 0.5)
         return operands
 
     def results(self):

@@ -18,8 +18,9 @@ import numpy as np
 import torch
 from abi import GpuFunction
 from cases import DIM, Case
-from check import SCALE, Library, allocate, upload
+from check import Library, allocate, upload
 
+SCALE = DIM**-0.5
 TESTS = []
 # A huge stride, in elements: past 2^31 and, for the last of three heads, tokens or batches, past 2^32.
 HUGE = 2**31 + 4096
@@ -220,6 +221,9 @@ def surroundings_of_codes_are_not_read(folder):
         library.run("kernel", operands, [out])
         # Code strides are multiples of 16 bytes, as the copy unit wants them.
         views = [surrounded(x)[0] for x in operands]
+        # Those of key scales are given: a head's are one piece.
+        scales = operands[3]
+        views[3] = surrounded(scales.flatten(2))[0].unflatten(2, scales.shape[2:])
         place, buffer, outside = surrounded(torch.zeros_like(out))
         library.run("kernel", views, [place])
         assert same(place, out), f"{queries} queries, {keys} keys: surroundings change the result"
