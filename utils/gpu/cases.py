@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 DIM = BLOCK_TOKENS = 128
+SCALE = DIM**-0.5
 CASTS = ("expcast", "exact", "hybrid")
 KINDS = ("gaussian", "clustered", "constant")
 # Scores with a deviation of 3, and scores of some 100,000: probabilities of 0 and 1.

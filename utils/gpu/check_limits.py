@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from abi import CallError
 from check import LIMITS as DISTANCES
 from check import Library, allocate, download, from_bf16, relative, sustained, upload
-from cases import DIM, PACKED, Case
+from cases import DIM, PACKED, SCALE, Case
 from limits import BENCHMARKS, LIMITS, limit_cases
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -88,7 +88,7 @@ def exact_rows(case, q, k, v, left):
     out = []
     for h, i in zip(head.tolist(), query.tolist()):
         first = 0 if left < 0 else max(i - left, 0)
-        s = (k[0, h, first : i + 1].double() @ q[0, h, i].double()) * DIM**-0.5
+        s = (k[0, h, first : i + 1].double() @ q[0, h, i].double()) * SCALE
         out.append(s.softmax(0) @ v[0, h, first : i + 1].double())
     return torch.stack(out).cpu().numpy()
 

@@ -10,10 +10,9 @@ from itertools import product
 from pathlib import Path
 
 import torch
-from cases import CASTS, DIM, SCORES, Case
+from cases import CASTS, DIM, SCALE, SCORES, Case
 from check import Library, allocate
 
-SCALE = DIM**-0.5
 KINDS = ("gaussian", "clustered", "outliers", "constant", "peaked", "peaked-clustered", "video")
 ROWS = 256
 

@@ -6,7 +6,7 @@ from this file; see cases.py.
 from dataclasses import dataclass
 
 import numpy as np
-from cases import BLOCK_TOKENS, DIM, mix, normals, to_bf16
+from cases import BLOCK_TOKENS, DIM, SCALE, mix, normals, to_bf16
 
 BATCH, QUERY_HEADS, KEY_HEADS = 2, 4, 2
 SIZES = [(n, n) for n in (1, 127, 128, 129, 1000)]
@@ -49,7 +49,7 @@ class Limit:
         more = "".join(f", %x{i}: {t}" for i, (_, t) in enumerate(self.types()))
         words = "".join(f" {word} %x{i} : {t}" for i, (word, t) in enumerate(self.types()))
         attributes = (
-            f"scale = {DIM**-0.5!r} : f64, layout = #vcattn.layout<{self.layout}>, "
+            f"scale = {SCALE!r} : f64, layout = #vcattn.layout<{self.layout}>, "
             f"causal = #vcattn.causality<{self.causal}>"
         )
         if self.window != (-1, -1):

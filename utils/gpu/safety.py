@@ -17,10 +17,9 @@ from pathlib import Path
 import numpy as np
 import torch
 from abi import GpuFunction
-from cases import DIM, Case
+from cases import DIM, SCALE, Case
 from check import Library, allocate, upload
 
-SCALE = DIM**-0.5
 TESTS = []
 # A huge stride, in elements: past 2^31 and, for the last of three heads, tokens or batches, past 2^32.
 HUGE = 2**31 + 4096

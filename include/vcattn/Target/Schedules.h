@@ -35,7 +35,9 @@ inline constexpr int64_t kMeanBlocks = 16;
 inline constexpr int64_t kBlockTiles = kBlockTokens / kTileKeys;
 inline constexpr int64_t kGroupTiles = kRowSumColumns * kBlockTiles;
 inline constexpr int64_t kMeanTiles = kMeanBlocks * kBlockTiles;
-/// Edge of a core matrix of packed means, in channels and in tiles.
+/// Keys of a tile of packed means: where one starts, shards of keys may.
+inline constexpr int64_t kMeanKeys = kMeanBlocks * kBlockTokens;
+/// Edge of a core matrix of packed means, in channels and in blocks.
 inline constexpr int64_t kCoreEdge = 8;
 /// Tiles of means in flight.
 inline constexpr int64_t kMeanStages = 2;

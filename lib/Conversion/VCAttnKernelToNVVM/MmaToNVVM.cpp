@@ -49,7 +49,7 @@ static Value getSwizzledDescriptor(KernelBuilder &b, TileType type,
 /// Bytes of 8 channels of packed means.
 static constexpr int64_t kCoreRowBytes = 256;
 
-/// Packed means: cores of 8 channels x 8 tiles; the upper 8 tiles follow the
+/// Packed means: cores of 8 channels x 8 blocks; the upper 8 blocks follow the
 /// lower ones, then come the next 8 channels.
 static Value getCoreDescriptor(KernelBuilder &b, Value tile) {
   return getDescriptor(b, tile, /*leading=*/128, kCoreRowBytes, /*swizzle=*/0);

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Per work item the query tile, then keys and values tile by tile, and with
-// each 16th tile the means of the next 16.
+// each 16th block of keys the means of the next 16.
 //
 //===----------------------------------------------------------------------===//
 

@@ -76,7 +76,7 @@ private:
   mlir::Value startScores(TileBuilder &b, mlir::Value keys);
   mlir::Value startValues(TileBuilder &b, mlir::Value accumulator,
                           const RowState &state, mlir::Value values);
-  /// Restores the means of the 8 tiles of `group`.
+  /// Restores the means of the 8 blocks of keys of `group`.
   mlir::Value startMeans(TileBuilder &b, mlir::Value accumulator,
                          mlir::Value sums, mlir::Value group);
   mlir::Value settle(TileBuilder &b, mlir::Value running, int64_t outstanding);

@@ -148,10 +148,9 @@ LogicalResult PackedAttentionOp::verify() {
     return emitOpError("query and key must be codes of one format, got ")
            << type(getQuery()).getElementType() << " and "
            << type(getKey()).getElementType();
-  constexpr int64_t kSplitUnit = kMeanBlocks * kBlockTokens;
-  if (getSplitKeys() % kSplitUnit != 0)
+  if (getSplitKeys() % kMeanKeys != 0)
     return emitOpError("split_keys must be a multiple of ")
-           << kSplitUnit << ", got " << getSplitKeys();
+           << kMeanKeys << ", got " << getSplitKeys();
   if (failed(verifyPackedShapes(*this)))
     return failure();
   int64_t headDim = type(getQuery()).getDimSize(kChannelDim);

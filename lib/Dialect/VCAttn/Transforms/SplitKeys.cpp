@@ -27,10 +27,7 @@ namespace vcattn {
 using namespace mlir;
 using namespace vcattn;
 
-/// Shards begin where groups of means do.
-static constexpr int64_t kUnitTiles = kMeanBlocks;
-static constexpr int64_t kUnitKeys = kUnitTiles * kBlockTokens;
-/// In key tiles, what a unit of work costs besides those it has, and what
+/// In blocks of keys, what a unit of work costs besides those it has, and what
 /// merging costs (docs/Rationale.md).
 static constexpr int64_t kItemCost = 17, kMergeCost = 17;
 
@@ -52,14 +49,15 @@ static int64_t chooseKeys(PackedAttentionOp op) {
     return 0;
   int64_t items =
       q.batch * q.heads * ceilDivSize(q.tokens, op.getSchedule().getTileQ());
-  int64_t tiles = ceilDivSize(k.tokens, kBlockTokens);
+  int64_t blocks = ceilDivSize(k.tokens, kBlockTokens);
   int64_t processors = lookupTarget(op.getTarget().getChip())->multiprocessors;
-  auto cost = [&](int64_t shardTiles) {
-    int64_t shards = ceilDivSize(tiles, shardTiles);
-    return ceilDivSize(items * shards, processors) * (shardTiles + kItemCost);
+  auto cost = [&](int64_t shardBlocks) {
+    int64_t shards = ceilDivSize(blocks, shardBlocks);
+    return ceilDivSize(items * shards, processors) * (shardBlocks + kItemCost);
   };
-  int64_t best = 0, least = cost(std::max<int64_t>(tiles, 1));
-  for (int64_t n = kUnitTiles; n < tiles; n += kUnitTiles)
+  int64_t best = 0, least = cost(std::max<int64_t>(blocks, 1));
+  // Shards begin where tiles of means do.
+  for (int64_t n = kMeanBlocks; n < blocks; n += kMeanBlocks)
     if (cost(n) + kMergeCost < least) {
       least = cost(n) + kMergeCost;
       best = n * kBlockTokens;
@@ -125,10 +123,10 @@ public:
   using SplitKeysBase::SplitKeysBase;
 
   void runOnOperation() override {
-    if (keys < -1 || (keys > 0 && keys % kUnitKeys != 0)) {
+    if (keys < -1 || (keys > 0 && keys % kMeanKeys != 0)) {
       getOperation()->emitError(
           "vcattn-split-keys: keys must be a multiple of ")
-          << kUnitKeys << ", or -1, got " << keys.getValue();
+          << kMeanKeys << ", or -1, got " << keys.getValue();
       return signalPassFailure();
     }
     IRRewriter rewriter(&getContext());

@@ -272,10 +272,10 @@ def VCAttn_MmaValuesOp : VCAttn_Op<"mma_values", [VCAttn_Ordered]> {
 }
 
 def VCAttn_MmaMeansOp : VCAttn_Op<"mma_means", [VCAttn_Ordered]> {
-  let summary = "Start accumulator += row sums of 8 tiles * their means";
+  let summary = "Start accumulator += row sums of 8 blocks * their means";
   let description = [{
     Restores what was taken out of the values: `means` is a tile of
-    `vcattn.pack_means`, of 16 tiles, of which `row_sums` belong to the first 8,
+    `vcattn.pack_means`, of 16 blocks of keys, of which `row_sums` belong to the first 8,
     or to the last 8 where `upper`. Asynchronous.
   }];
   let arguments = (ins
@@ -319,7 +319,7 @@ def VCAttn_MmaWaitOp : VCAttn_Op<"mma_wait", [VCAttn_Ordered]> {
 
 def VCAttn_TakeRowSumsOp : VCAttn_Op<"take_row_sums", [
     Pure, AllTypesMatch<["accumulator", "rest"]>, AllTypesMatch<["sum", "new_sum"]>]> {
-  let summary = "Move the row sums of up to 8 tiles out of the accumulator";
+  let summary = "Move the row sums of up to 8 blocks out of the accumulator";
   let description = [{
     The last 8 columns are added to `sum` (each thread keeps a part of a row's
     sum), converted to f16 as an operand for `vcattn.mma_means`, and cleared. An

@@ -16,11 +16,11 @@ include "vcattn/Dialect/VCAttn/IR/VCAttnTypes.td"
 def VCAttn_PackValuesOp : VCAttn_MethodOp<"pack_values"> {
   let summary = "Store value codes as the value product's B operand reads them";
   let description = [{
-    Per tile of 128 keys: R rows of 128 bytes, R being D rounded up to a multiple
-    of 8, row d holding channel d of the tile's keys in the order in which the
+    Per block of 128 keys: R rows of 128 bytes, R being D rounded up to a multiple
+    of 8, row d holding channel d of the block's keys in the order in which the
     score accumulator hands out probabilities (8-bit matrix products want both
     operands key-major; PTX ISA, wgmma, register fragments), zero past the last
-    key and past the last channel; then 8 rows for the row sums, row R + (tile
+    key and past the last channel; then 8 rows for the row sums, row R + (block
     mod 8) of ones (0x38), the others zero.
   }];
   let arguments = (ins
@@ -33,10 +33,10 @@ def VCAttn_PackValuesOp : VCAttn_MethodOp<"pack_values"> {
 def VCAttn_PackMeansOp : VCAttn_MethodOp<"pack_means"> {
   let summary = "Store block means as the restoring product's B operand reads them";
   let description = [{
-    f16(mean / value_scale), in groups of 16 tiles, zero past the last tile and
-    past the last channel. A group holds [channels][16 tiles] as cores of 8
-    channels x 8 tiles: the result's dimensions are ceil(D / 8), 2 (tiles 0-7,
-    8-15), 8 channels, 8 tiles (PTX ISA, wgmma, core matrices without swizzle).
+    f16(mean / value_scale), in groups of 16 blocks, zero past the last block and
+    past the last channel. A group holds [channels][16 blocks] as cores of 8
+    channels x 8 blocks: the result's dimensions are ceil(D / 8), 2 (blocks 0-7,
+    8-15), 8 channels, 8 blocks (PTX ISA, wgmma, core matrices without swizzle).
     D is static.
   }];
   let arguments = (ins

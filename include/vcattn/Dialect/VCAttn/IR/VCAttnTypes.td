@@ -108,7 +108,7 @@ def VCAttn_FragmentType : VCAttn_Type<"Fragment", "fragment"> {
     | `multipliers` | queries x 4, f32 | scale of a row's scores, per key group |
     | `levels` | queries x keys | i16: E4M3 codes, or numbers above 126; f32: exponentials |
     | `probabilities` | queries x keys, f8E4M3FN | A operand of the value product |
-    | `accumulator` | queries x (value dim + 8), f32 | sum of probability times value; the last 8 columns are row sums of 8 tiles |
+    | `accumulator` | queries x (value dim + 8), f32 | sum of probability times value; the last 8 columns are row sums of 8 blocks of keys |
     | `row_sums` | queries x 8, f16 | A operand of the product that restores means |
     | `rows` | queries, f32 | one number per query |
     | `keep` | queries x keys, i1 | whether a query sees a key |

@@ -318,7 +318,7 @@ def Schedule : Pass<"vcattn-schedule"> {
     ```mlir
     %o = vcattn.quantized_attention ... {cast = #vcattn.cast<expcast>,
         scale = 0.088 : f64, target = #vcattn.target<"sm_90a">,
-        schedule = #vcattn.schedule<tile_q = 128, tile_k = 128, ...>} : ...
+        schedule = #vcattn.schedule<tile_q = 192, tile_k = 64, ...>} : ...
     ```
 
     A target that an attention has already is kept unless the `target` option is
